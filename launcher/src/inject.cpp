@@ -129,10 +129,10 @@ class RuleReader {
     return read_after();
   }
 
-  bool read_after() {
-    if (take("after")) return read_time(rule_.delay);
-    return ended() || wrong("'after' or nothing");
-  }
+  bool read_after() { return next_is("after") ? read_delay() : ended() || wrong("'after' or nothing"); }
+
+  /// "after T", or nothing.
+  bool read_delay() { return !take("after") || read_time(rule_.delay); }
 
   bool read_node() {
     rule_.target = InjectTarget::node;
@@ -144,8 +144,7 @@ class RuleReader {
 
   bool read_pause() {
     rule_.deed = InjectDeed::pause;
-    return read_node() && (!take("after") || read_time(rule_.delay)) && expect("for") &&
-           read_time(rule_.length.emplace());
+    return read_node() && read_delay() && expect("for") && read_time(rule_.length.emplace());
   }
 
   bool read_stop() {
@@ -159,7 +158,7 @@ class RuleReader {
     if (!read_whom("'rank' or 'any'") || !expect("by") ||
         !read_quantity("a share from 1 % to 99 %", percent_units, 0, 1, 99, rule_.percent))
       return false;
-    if (take("after") && !read_time(rule_.delay)) return false;
+    if (!read_delay()) return false;
     if (take("for") && !read_time(rule_.length.emplace())) return false;
     return read_seed();
   }

@@ -39,8 +39,7 @@ std::string JobCoordinator::obstacle_to_move() const {
   if (!record_.recorder && !record_.store)
     return fmt::format(
         "under the profile '{}', ranks cannot go on elsewhere: that needs DURABILITY TRANSIENT or "
-        "PERSISTENT, "
-        "as in --qos node-fault-tolerant",
+        "PERSISTENT, as in --qos node-fault-tolerant",
         job_.profile_label);
   if (record_.recorder && record_.recorder->has_ended()) return "the record of the job is not complete";
   return obstacle_to_restart();

@@ -138,7 +138,7 @@ class NodeDriver {
       held_by_coordinator_ = hold->hold;
       return hold_output_if_needed();
     }
-    if (const auto* answer = std::get_if<node::AnswerLease>(&message))
+    if (const auto* answer = std::get_if<node::AnswerLease>(&message); answer && lease_)
       return obey(lease_->answered(answer->question, TimePoint::clock::now()));
     if (const auto* prepare = std::get_if<node::Prepare>(&message))
       lease_length_ = std::chrono::nanoseconds(prepare->node_lease_ns);

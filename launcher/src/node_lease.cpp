@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "leases.hpp"
+
 namespace llamada::launcher {
 namespace {
 
@@ -11,8 +13,6 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds lease_min = std::chrono::seconds(2);
 constexpr nanoseconds lease_max = std::chrono::seconds(16);
 constexpr nanoseconds lease_without_policy = std::chrono::seconds(8);
-/// How many intervals may count between two looks.
-constexpr int intervals_max = 2;
 
 }  // namespace
 
@@ -38,8 +38,7 @@ NodeLease::Deed NodeLease::answered(std::uint64_t question, TimePoint now) {
 
 NodeLease::Deed NodeLease::look(TimePoint now) {
   if (!valid_until_) valid_until_ = now + lease_ / 2;
-  const nanoseconds elapsed =
-      std::min<nanoseconds>(now - std::exchange(last_look_, now), intervals_max * node_look_interval(lease_));
+  const nanoseconds elapsed = counted(now - std::exchange(last_look_, now), node_look_interval(lease_));
   std::erase_if(asked_, [&](const auto& each) { return each.second + lease_ / 2 <= now; });
   if (is_frozen_) {
     frozen_for_ += elapsed;
@@ -56,8 +55,7 @@ void NodeLeases::asked(std::uint32_t node, TimePoint now) { silent_[node] = {now
 std::vector<NodeLeases::Over> NodeLeases::look(TimePoint now) {
   std::vector<Over> over;
   for (auto& [node, silent] : silent_) {
-    silent.so_far += std::min<nanoseconds>(now - std::max(last_look_, silent.since),
-                                           intervals_max * node_look_interval(lease_));
+    silent.so_far += counted(now - std::max(last_look_, silent.since), node_look_interval(lease_));
     if (silent.so_far >= lease_ + lease_ / 4) over.push_back({node, silent.so_far});
   }
   for (const Over& each : over) silent_.erase(each.node);

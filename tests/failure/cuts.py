@@ -124,7 +124,9 @@ def run_once(build, draw, folder):
     return wrong, is_lost, is_right
 
 
-def main(build, runs, seed):
+def main(build, runs, seed, *words):
+    if words:
+        sys.exit(f"cuts.py: takes runs and a seed, and not '{words[0]}'")
     print(f"cuts.py: seed {seed}", flush=True)
     draw = random.Random(int(seed))
     wrong, lost, right = 0, 0, 0
