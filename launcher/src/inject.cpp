@@ -112,8 +112,9 @@ class RuleReader {
     if (take("stop")) return read_stop();
     if (take("slow")) return read_slow();
     if (take("pause")) return read_pause();
+    if (take("cut")) return read_cut();
     if (take("memory")) return read_memory();
-    return wrong("'kill', 'stop', 'slow', 'pause' or 'memory full'");
+    return wrong("'kill', 'stop', 'slow', 'pause', 'cut' or 'memory full'");
   }
 
   bool read_kill() {
@@ -136,15 +137,29 @@ class RuleReader {
 
   bool read_node() {
     rule_.target = InjectTarget::node;
-    if (!expect("node")) return false;
+    return expect("node") && read_host(rule_.name);
+  }
+
+  bool read_host(std::string& into) {
     if (ended()) return wrong("the name of a host");
-    rule_.name = words_[at_++];
+    into = words_[at_++];
     return true;
   }
 
   bool read_pause() {
     rule_.deed = InjectDeed::pause;
     return read_node() && read_delay() && expect("for") && read_time(rule_.length.emplace());
+  }
+
+  bool read_cut() {
+    rule_.deed = InjectDeed::cut;
+    rule_.target = InjectTarget::node;
+    const bool is_pair = at_ + 1 < words_.size() && is_same_word(words_[at_ + 1], "from");
+    if (!is_pair && !next_is("node")) return wrong("'node' or 'NAME from NAME'");
+    if (is_pair && !(read_host(rule_.name) && expect("from") && read_host(rule_.from))) return false;
+    if (!is_pair && !read_node()) return false;
+    if (is_pair && take("one")) rule_.is_one_way = expect("way");
+    return read_delay() && (!take("for") || read_time(rule_.length.emplace()));
   }
 
   bool read_stop() {

@@ -98,6 +98,7 @@ class JobCoordinator {
   void on(node::RanksAdded&& message);
   void on(node::RanksMet&&) {}  // JobNodes hears it
   void on(node::AskLease&&) {}  // RemoteNodes answers it
+  void on(node::Unheard&&) {}   // RemoteNodes hears it
   void on(node::Started&& message);
   void on(node::CannotStart&& message);
   void start_world(const JobWorld& world);
@@ -184,6 +185,7 @@ class JobCoordinator {
   Status prepare_injections();
   std::optional<std::uint32_t> node_named(std::string_view name) const;
   Status check_node_of(const InjectRule& rule) const;
+  void cut(std::uint32_t node, const InjectRule& rule, const std::string& text);
   Injector::Hands hands();
   void on(node::InjectWanted&& message);
   Result<InjectRule> accept_injection(const std::string& text);

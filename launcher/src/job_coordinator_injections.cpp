@@ -3,6 +3,7 @@
 
 #include "job_coordinator.hpp"
 #include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/host_list.hpp"
 
 // Failures that a test asks for: the rules of --inject, and those of `llamada inject`.
 
@@ -14,6 +15,10 @@ Status JobCoordinator::prepare_injections() {
     auto rule = parse_inject_rule(text);
     if (!rule) return propagate(rule);
     if (auto status = check_node_of(*rule); !status) return status;
+    if (rule->deed == InjectDeed::cut && job_.link == LinkWish::ethernet)
+      return failure(Errc::incompatible,
+                     "--inject '{}': raw Ethernet cannot be cut; leave out --link ethernet", rule->text);
+    if (rule->deed == InjectDeed::cut) job_.link = LinkWish::udp;
     rules.push_back(std::move(*rule));
   }
   injector_ = std::make_unique<Injector>(loop_, std::move(rules), hands());
@@ -22,7 +27,9 @@ Status JobCoordinator::prepare_injections() {
 
 /// The node that a rule names; nothing: there is none.
 std::optional<std::uint32_t> JobCoordinator::node_named(std::string_view name) const {
-  const auto found = std::ranges::find(job_.nodes, name, &control::Node::name);
+  auto found = std::ranges::find(job_.nodes, name, &control::Node::name);
+  if (found == job_.nodes.end() && is_this_host(name, {}, {}))
+    found = std::ranges::find_if(job_.nodes, [](const control::Node& node) { return node.agent.empty(); });
   if (found == job_.nodes.end()) return std::nullopt;
   return static_cast<std::uint32_t>(found - job_.nodes.begin());
 }
@@ -30,11 +37,13 @@ std::optional<std::uint32_t> JobCoordinator::node_named(std::string_view name) c
 Status JobCoordinator::check_node_of(const InjectRule& rule) const {
   // Where the ranks start again, hosts have changed.
   if (rule.target != InjectTarget::node || restart_.lost_at) return {};
-  const auto node = node_named(rule.name);
-  if (!node)
-    return failure(Errc::invalid_argument, "--inject '{}': the job has no node '{}' (--host names its nodes)",
-                   rule.text, rule.name);
-  if (!job_.nodes[*node].agent.empty()) return {};
+  for (const std::string& name : {rule.name, rule.from})
+    if (!name.empty() && !node_named(name))
+      return failure(Errc::invalid_argument,
+                     "--inject '{}': the job has no node '{}' (--host names its nodes)", rule.text, name);
+  if (rule.name == rule.from)
+    return failure(Errc::invalid_argument, "--inject '{}': a node cannot be cut off itself", rule.text);
+  if (rule.deed == InjectDeed::cut || !job_.nodes[*node_named(rule.name)].agent.empty()) return {};
   return failure(Errc::invalid_argument, "--inject '{}': that is mpirun's own node{}", rule.text,
                  rule.deed == InjectDeed::kill ? "; use 'kill driver' to kill its llamanetd" : "");
 }
@@ -61,6 +70,7 @@ Injector::Hands JobCoordinator::hands() {
   hands.hit_node = [this](const InjectRule& rule, const std::string& text) {
     const auto node = node_named(rule.name);
     if (!node) return;
+    if (rule.deed == InjectDeed::cut) return cut(*node, rule, text);
     const bool kills = rule.deed == InjectDeed::kill;
     say(fmt::format("mpirun: --inject '{}' {} all processes of the node '{}' now.\n", text,
                     kills ? "kills" : "stops", rule.name));
@@ -75,6 +85,23 @@ Injector::Hands JobCoordinator::hands() {
   };
   hands.limit_log = [this](std::uint64_t size_bytes) { tell_node_(node::LimitLog{size_bytes}); };
   return hands;
+}
+
+void JobCoordinator::cut(std::uint32_t node, const InjectRule& rule, const std::string& text) {
+  const auto other = node_named(rule.from);
+  if (!rule.from.empty() && !other) return;
+  const bool has_end = rule.length.has_value();
+  say(fmt::format("mpirun: --inject '{}' cuts the network of the node '{}' now.\n", text, rule.name));
+  const std::int64_t length_ns = has_end ? rule.length->count() : 0;
+  std::vector<std::uint32_t> others;
+  for (std::uint32_t each = 0; each < job_.nodes.size(); ++each)
+    if (each != node && each == other.value_or(each)) others.push_back(each);
+  for (const std::uint32_t each : others)
+    if (!rule.is_one_way) tell_node_(node::CutNode{each, {node}, length_ns});
+  tell_node_(node::CutNode{node, std::move(others), length_ns});
+  if (has_end)
+    loop_.after(*rule.length,
+                [this, text] { say(fmt::format("mpirun: the cut by --inject '{}' is over.\n", text)); });
 }
 
 void JobCoordinator::on(node::InjectWanted&& message) {
@@ -103,6 +130,10 @@ Result<InjectRule> JobCoordinator::accept_injection(const std::string& text) {
     return failure(Errc::invalid_argument, "'{}': the job has only the ranks 0 to {}", text,
                    job_.rank_count - 1);
   if (auto status = check_node_of(*rule); !status) return propagate(status);
+  if (rule->deed == InjectDeed::cut && job_.link != LinkWish::udp)
+    return failure(Errc::unsupported,
+                   "'{}': raw Ethernet cannot be cut, and the job may use it; start it with --link udp",
+                   text);
   if (!rule->is_by_rank()) return rule;
   if (rule->trigger == InjectTrigger::at_step && !injector_->needs_crash_points())
     return failure(

@@ -88,8 +88,7 @@ class JobCourse {
         mpirun_pidfd_(open_pidfd(mpirun_)),
         remote_(loop_, surroundings_of_this_process(), actions()),
         supervisor_(
-            loop_, process.make_arenas,
-            [this](node::FromNode message) { from_nodes_.emplace_back(own_node_, std::move(message)); },
+            loop_, process.make_arenas, [this](node::FromNode message) { take_from_own(std::move(message)); },
             mpirun_),
         nodes_([this](std::uint32_t node, node::ToNode message) { tell(node, std::move(message)); },
                [this](node::FromNode message) { coordinator_.take(std::move(message)); }),
@@ -146,6 +145,12 @@ class JobCourse {
     return actions;
   }
 
+  void take_from_own(node::FromNode message) {
+    if (const auto* complaint = std::get_if<node::Unheard>(&message))
+      return remote_.unheard(own_node_, complaint->nodes);
+    from_nodes_.emplace_back(own_node_, std::move(message));
+  }
+
   void take(control::Message message) {
     if (const auto* end = std::get_if<control::End>(&message)) told_to_end_ = end->kill != 0;
     if (const auto* start = std::get_if<control::Start>(&message)) return begin(*start);
@@ -188,7 +193,16 @@ class JobCourse {
 
   /// By what this node is reached is known when another one has joined, which is before Prepare.
   void tell(std::uint32_t node, node::ToNode message) {
-    if (node != own_node_) return remote_.send(node, message);
+    const auto* cut = std::get_if<node::CutNode>(&message);
+    if (node != own_node_) {
+      remote_.send(node, message);
+      if (cut && std::ranges::find(cut->from, own_node_) != cut->from.end())
+        remote_.cut(node, RemoteNodes::Direction::to_node, std::chrono::nanoseconds(cut->length_ns));
+      return;
+    }
+    if (cut)
+      for (const std::uint32_t from : cut->from)
+        remote_.cut(from, RemoteNodes::Direction::from_node, std::chrono::nanoseconds(cut->length_ns));
     if (std::holds_alternative<node::Prepare>(message) && !remote_.own_address().empty())
       supervisor_.set_links({remote_.own_address(), remote_.key()});
     supervisor_.take(std::move(message));

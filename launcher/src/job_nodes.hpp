@@ -108,6 +108,7 @@ class JobNodes {
   void give(node::Die&& message);
   void give(node::KillNode&& message) { tell(message.node, message); }
   void give(node::PauseNode&& message) { tell(message.node, message); }
+  void give(node::CutNode&& message) { tell(message.node, message); }
   void give(node::Survey&& message);
   void give(node::AskWaits&& message);
   void give(node::MakeCut&& message);

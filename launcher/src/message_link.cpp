@@ -39,6 +39,12 @@ void MessageLink<In, Out>::pause_reading(bool pause) {
 }
 
 template <typename In, typename Out>
+void MessageLink<In, Out>::pause_writing(bool pause) {
+  holds_ = pause;
+  write_some();
+}
+
+template <typename In, typename Out>
 void MessageLink<In, Out>::flush() {
   while (!closed_ && !queue_.empty()) {
     pollfd one{socket_.get(), POLLOUT, 0};
@@ -66,7 +72,8 @@ void MessageLink<In, Out>::hang_up() {
 template <typename In, typename Out>
 void MessageLink<In, Out>::look_for() {
   if (closed_) return;
-  loop_.change(socket_.get(), static_cast<short>((paused_ ? 0 : POLLIN) | (queue_.empty() ? 0 : POLLOUT)));
+  const bool writes = !queue_.empty() && !holds_;
+  loop_.change(socket_.get(), static_cast<short>((paused_ ? 0 : POLLIN) | (writes ? POLLOUT : 0)));
 }
 
 template <typename In, typename Out>
@@ -93,7 +100,7 @@ void MessageLink<In, Out>::read_some() {
 
 template <typename In, typename Out>
 void MessageLink<In, Out>::write_some() {
-  while (!queue_.empty()) {
+  while (!queue_.empty() && !holds_) {
     const std::vector<std::byte>& first = queue_.front();
     const ssize_t count = ::send(socket_.get(), first.data() + written_of_first_,
                                  first.size() - written_of_first_, MSG_DONTWAIT | MSG_NOSIGNAL);

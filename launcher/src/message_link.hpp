@@ -37,6 +37,8 @@ class MessageLink {
   bool closed() const { return closed_; }
   /// Stops, or goes on with, taking messages.
   void pause_reading(bool pause);
+  /// Queues what is sent from now on, or sends again. Not before flush().
+  void pause_writing(bool pause);
   /// Sends what is queued, blocking.
   void flush();
   /// Sends what is queued, blocking. The stream is another link's from then on.
@@ -62,6 +64,7 @@ class MessageLink {
   std::size_t queued_bytes_ = 0;
   bool closed_ = false;
   bool paused_ = false;
+  bool holds_ = false;
 };
 
 /// Either end of the socket between mpirun and llamanetd.

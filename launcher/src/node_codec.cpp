@@ -186,8 +186,19 @@ void fields(Coder& coder, typename Coder::template Value<PauseNode>& message) {
 }
 
 template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<CutNode>& message) {
+  coder.numbers(message.node, message.length_ns);
+  coder.list(message.from, as_number);
+}
+
+template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<AnswerLease>& message) {
   coder.numbers(message.question);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Unheard>& message) {
+  coder.list(message.nodes, as_number);
 }
 
 template <typename Coder>

@@ -146,6 +146,13 @@ struct PauseNode {
   std::uint32_t node = 0;
   std::int64_t length_ns = 0;
 };
+/// Coordinator → nodes: this one gets nothing of the others for so long (0: from now on), as if their network
+/// were cut.
+struct CutNode {
+  std::uint32_t node = 0;
+  std::vector<std::uint32_t> from;
+  std::int64_t length_ns = 0;
+};
 /// The process that drives the job → node: the node is counted on (node_lease.hpp). With the number of
 /// AskLease.
 struct AnswerLease {
@@ -210,7 +217,7 @@ using ToNode =
                  AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, LimitLog, Die,
                  AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, AnswerShared, MeetRanks, DropRanks,
                  ProbeNodes, AnswerAgreement, AskAgain, SetLost, RestoreJournal, MakeCut, KillNode, PauseNode,
-                 AnswerLease, control::Input>;
+                 AnswerLease, CutNode, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -406,6 +413,12 @@ struct AskLease {
   std::uint64_t question = 0;
 };
 
+/// Node → the process that drives the job: it has heard nothing of these others for longer than a lease, and
+/// hears the rest (node_hearing.hpp).
+struct Unheard {
+  std::vector<std::uint32_t> nodes;
+};
+
 /// Node → coordinator: the node was sent SIGTERM, and may soon be gone.
 struct NodeStopping {
   std::uint32_t node = 0;  ///< JobNodes says which
@@ -416,7 +429,7 @@ using FromNode =
     std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said,
                  Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, Quiet,
                  Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, Checked,
-                 AgreementWanted, Cut, CodeMapped, NodeLost, NodeStopping, AskLease, control::Output,
+                 AgreementWanted, Cut, CodeMapped, NodeLost, NodeStopping, AskLease, Unheard, control::Output,
                  control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

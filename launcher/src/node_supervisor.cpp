@@ -88,6 +88,7 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
                         std::nullopt};
   if (!message.node_of_rank.empty()) {
     links_.node = message.own_node;
+    links_.lease = std::chrono::nanoseconds(message.node_lease_ns);
     if (auto status = check_programs(message); !status) return status;
     request.nodes = {message.own_node, message.node_of_rank, links_.address, links_.key, message.link};
   }
@@ -116,6 +117,7 @@ void NodeSupervisor::on(node::ProbeNodes&& message) {
 void NodeSupervisor::on(node::MeetNodes&& message) {
   if (auto status = arenas_->meet_nodes(message.endpoints, message.link); !status)
     return tell_(node::NotReady{status.error().text()});
+  reach_.begin(*arenas_, links_.lease, links_.node, static_cast<std::uint32_t>(message.endpoints.size()));
   tell_(node::Met{});
 }
 
@@ -196,6 +198,7 @@ void NodeSupervisor::signal_those_prepared(const RankProcess& rank, int number) 
 
 void NodeSupervisor::on(node::EndJob&&) {
   if (std::exchange(ending_, true)) return;
+  reach_.end();
   if (arenas_) arenas_->set_ending();
   signal_all(SIGTERM);
   // A stopped process takes SIGTERM only when it goes on.

@@ -22,6 +22,7 @@
 #include "llamada/launcher/memory_group.hpp"
 #include "node_messages.hpp"
 #include "node_pause.hpp"
+#include "node_reach.hpp"
 #include "node_waits.hpp"
 #include "program_files.hpp"
 #include "rank_process.hpp"
@@ -50,6 +51,7 @@ class NodeSupervisor {
     std::string address;                 ///< this node's IP address
     std::array<std::uint8_t, 16> key{};  ///< of the job's frames
     std::uint32_t node = 0;              ///< as Prepare numbers it
+    std::chrono::nanoseconds lease{0};   ///< of a node, as Prepare says
   };
   void set_links(Links links) { links_ = std::move(links); }
   /// Ranks of this node that another launcher has started: they are not started again. Before Prepare.
@@ -88,6 +90,7 @@ class NodeSupervisor {
   void on(node::Die&& message);
   void on(node::KillNode&&) { on(node::Die{}); }
   void on(node::PauseNode&& message) { pause_node(std::chrono::nanoseconds(message.length_ns)); }
+  void on(node::CutNode&& message) { reach_.cut(std::move(message)); }
   void on(node::AnswerLease&&) {}  // for who has asked
   void on(node::AnswerInject&& message);
   void on(node::AskWaits&& message) { waits_.ask(message.question); }
@@ -179,6 +182,7 @@ class NodeSupervisor {
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
   std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
   NodeWaits waits_{loop_, ranks_, tell_};
+  NodeReach reach_{loop_, tell_};
   StackReader stacks_{loop_};
   std::uint64_t lives_ = 0;
   InputPipe input_;                 ///< of rank 0
@@ -187,8 +191,10 @@ class NodeSupervisor {
   bool is_frozen_ = false;
   bool output_held_ = false;
   bool ending_ = false;
-  bool libraries_seen_ = false;
-  bool addresses_told_ = false;  ///< that they are randomised, once
+  struct {
+    bool libraries = false;  ///< looked at
+    bool addresses = false;  ///< that they are randomised
+  } told_;                   ///< once
   MemoryGroup memory_group_ = MemoryGroup::own();
   std::uint64_t oom_kills_before_ = memory_group_.oom_kills();
 };

@@ -156,7 +156,7 @@ Result<std::string> NodeSupervisor::path_to_execute(const std::string& program) 
 
 /// Said once.
 void NodeSupervisor::addresses_randomised(int error_number) {
-  if (std::exchange(addresses_told_, true)) return;
+  if (std::exchange(told_.addresses, true)) return;
   tell_(control::Notice{
       fmt::format("mpirun: the system does not let mpirun turn off the randomisation of addresses ({}), as "
                   "in a container with "

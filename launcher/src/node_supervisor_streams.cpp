@@ -136,7 +136,7 @@ bool NodeSupervisor::writes_alone(const RankProcess& rank) const {
 /// A program that opens its MPI library by itself (Python) is seen only while it runs: at its first output.
 void NodeSupervisor::look_at_libraries(const RankProcess& rank) {
   if (rank.slot != 0 || rank.attached != 0 || ranks_.size() == 1) return;
-  if (std::exchange(libraries_seen_, true)) return;
+  if (std::exchange(told_.libraries, true)) return;
   if (std::string library = other_mpi_of_process(rank.root); !library.empty())
     tell_(node::OtherMpi{std::move(library)});
 }

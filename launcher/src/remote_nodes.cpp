@@ -55,8 +55,10 @@ Status RemoteNodes::start(const control::Start& job) {
   loop_.watch(listener_.socket.get(), POLLIN, [this](short) { accept_all(); });
   loop_.after(join_max, [this] { look_for_late_ones(); });
   remotes_.resize(job.nodes.size());
-  for (std::uint32_t node = 0; node < job.nodes.size(); ++node)
+  for (std::uint32_t node = 0; node < job.nodes.size(); ++node) {
     remotes_[node].is_other = !job.nodes[node].agent.empty();
+    remotes_[node].name = job.nodes[node].name;
+  }
   for (std::uint32_t node = 0; node < job.nodes.size() && job.is_adopted == 0; ++node)
     if (remotes_[node].is_other) start_agent(node, job.nodes[node].agent);
   return {};
@@ -170,10 +172,12 @@ void RemoteNodes::welcome(Strangers::iterator stranger) {
 }
 
 void RemoteNodes::take(std::uint32_t node, node::FromNode message) {
+  if (const auto* complaint = std::get_if<node::Unheard>(&message)) return unheard(node, complaint->nodes);
   const auto* question = std::get_if<node::AskLease>(&message);
   if (!question) return actions_.take(node, std::move(message));
   if (!leases_) {
     leases_.emplace(lease_length_);
+    complaints_.emplace(lease_length_, own_node());
     look_at_leases();
   }
   leases_->asked(node, NodeLease::TimePoint::clock::now());
@@ -185,6 +189,20 @@ void RemoteNodes::look_at_leases() {
   for (const auto& [node, silent_for] : leases_->look(NodeLease::TimePoint::clock::now()))
     lose(node, fmt::format("nothing has been heard of it for {:.1f} s",
                            std::chrono::duration<double>(silent_for).count()));
+  if (const auto verdict = complaints_->look(NodeComplaints::TimePoint::clock::now()))
+    lose(verdict->lost, fmt::format("it and the node '{}' have not heard each other for more than {:.1f} s",
+                                    remotes_[verdict->other].name,
+                                    std::chrono::duration<double>(lease_length_ * 5 / 4).count()));
+}
+
+void RemoteNodes::unheard(std::uint32_t node, const std::vector<std::uint32_t>& others) {
+  if (complaints_) complaints_->take(node, others);
+}
+
+/// One behind the last if this host is none.
+std::uint32_t RemoteNodes::own_node() const {
+  const auto own = std::ranges::find(remotes_, false, &Remote::is_other);
+  return static_cast<std::uint32_t>(own - remotes_.begin());
 }
 
 void RemoteNodes::look_for_late_ones() {
@@ -199,6 +217,7 @@ void RemoteNodes::lose(std::uint32_t node, std::string why) {
   Remote& remote = remotes_[node];
   if (std::exchange(remote.is_lost, true)) return;
   if (leases_) leases_->forget(node);
+  if (complaints_) complaints_->forget(node);
   if (remote.agent) remote.agent->close_input();
   loop_.after(std::chrono::nanoseconds(0), [&remote] { remote.link.reset(); });  // which may be calling us
   actions_.lost(node, std::move(why));
@@ -208,6 +227,23 @@ void RemoteNodes::send(std::uint32_t node, const node::ToNode& message) {
   if (const auto* prepare = std::get_if<node::Prepare>(&message))
     lease_length_ = std::chrono::nanoseconds(prepare->node_lease_ns);
   if (Remote& remote = remotes_[node]; remote.link && !remote.is_lost) remote.link->send(message);
+}
+
+void RemoteNodes::cut(std::uint32_t node, Direction direction, std::chrono::nanoseconds length) {
+  cut_more(node, direction, 1);
+  if (length > std::chrono::nanoseconds(0))
+    loop_.after(length, [this, node, direction] { cut_more(node, direction, -1); });
+}
+
+void RemoteNodes::cut_more(std::uint32_t node, Direction direction, std::int32_t more) {
+  Remote& remote = remotes_[node];
+  std::uint32_t& cuts = direction == Direction::to_node ? remote.cuts_to : remote.cuts_from;
+  cuts += static_cast<std::uint32_t>(more);
+  if (!remote.link) return;
+  if (direction == Direction::to_node)
+    remote.link->pause_writing(cuts > 0);
+  else
+    remote.link->pause_reading(cuts > 0);
 }
 
 void RemoteNodes::end() { wait_for_agents(agents_end_max); }

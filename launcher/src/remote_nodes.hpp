@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -12,6 +13,7 @@
 #include "message_link.hpp"
 #include "node_agent_process.hpp"
 #include "node_handshake.hpp"
+#include "node_hearing.hpp"
 #include "node_lease.hpp"
 #include "tcp.hpp"
 
@@ -42,6 +44,14 @@ class RemoteNodes {
   /// To a node that has joined and is not lost; else nothing happens. Prepare says how long leases are.
   void send(std::uint32_t node, const node::ToNode& message);
 
+  /// A node, or this process's own, has not heard these others for long.
+  void unheard(std::uint32_t node, const std::vector<std::uint32_t>& others);
+
+  /// For a test: for so long (0: from now on) nothing of what is sent reaches the node, or nothing of what it
+  /// sends is taken. It comes later, as by a stream over a network that was cut.
+  enum class Direction { to_node, from_node };
+  void cut(std::uint32_t node, Direction direction, std::chrono::nanoseconds length);
+
   /// The IP address by which a node that has joined has reached this host; empty before the first has.
   const std::string& own_address() const { return own_address_; }
   /// What a node must know that comes by itself, with an adopted job: "job number;addresses;port;secret".
@@ -55,10 +65,12 @@ class RemoteNodes {
 
  private:
   struct Remote {
+    std::string name;                       ///< of the host
     bool is_other = false;                  ///< it is not this process's own
     std::optional<NodeAgentProcess> agent;  ///< none if it comes by itself, too
     std::unique_ptr<LinkToNode> link;
     bool is_lost = false;
+    std::uint32_t cuts_to = 0, cuts_from = 0;
   };
   /// A connection of nobody knows whom.
   struct Stranger {
@@ -82,7 +94,9 @@ class RemoteNodes {
   void look_for_late_ones();
   void take(std::uint32_t node, node::FromNode message);
   void look_at_leases();
+  std::uint32_t own_node() const;
   void lose(std::uint32_t node, std::string why);
+  void cut_more(std::uint32_t node, Direction direction, std::int32_t more);
 
   EventLoop& loop_;
   AgentSurroundings surroundings_;
@@ -94,7 +108,8 @@ class RemoteNodes {
   std::vector<Remote> remotes_;  ///< by node
   Strangers strangers_;          ///< the oldest first
   std::chrono::nanoseconds lease_length_{0};
-  std::optional<NodeLeases> leases_;  ///< since a node has asked
+  std::optional<NodeLeases> leases_;          ///< since a node has asked
+  std::optional<NodeComplaints> complaints_;  ///< since then, too
 };
 
 }  // namespace llamada::launcher

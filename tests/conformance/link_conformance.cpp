@@ -164,6 +164,15 @@ TEST_CASE("link: the kernel drops at a UDP socket what is no frame of its job fo
     conformance::check_same(conformance::receive(strangers.ends, *filtered, 2), {good, smallest});
     CHECK(filtered->take_unread() == 7);
     CHECK(filtered->take_unread() == 0);
+    // Other frames from now on, whoever reads the socket.
+    const std::array<replication::EndpointNumber, 2> silenced{3, 5};
+    REQUIRE(UdpLink::set_filter(filtered->descriptor(), {job, endpoint, silenced}).has_value());
+    for (const replication::EndpointNumber from : silenced) send(frame({.from = from}));
+    const auto other = frame({.from = 4});
+    send(other);
+    conformance::check_same(conformance::receive(strangers.ends, *filtered, 1), {other});
+    CHECK(filtered->take_unread() == 2);
+    REQUIRE(UdpLink::set_filter(filtered->descriptor(), {job, endpoint}).has_value());
     // A train, of which the kernel sees the first frame only, is no less than that.
     if (!strangers.one->sends_trains()) continue;
     const std::vector<Datagram> train(5, Datagram{good, {}});

@@ -305,6 +305,10 @@ class DriverArenas final : public launcher::JobArenas {
   Status meet_ranks(const std::vector<std::string>& endpoints) override {
     return driver_.meet_slots(endpoints);
   }
+  std::optional<std::vector<std::uint32_t>> ping_nodes() override { return driver_.ping_nodes(); }
+  Status stop_hearing(const std::vector<std::uint32_t>& nodes) override {
+    return driver_.stop_hearing(nodes);
+  }
   void drop_ranks(std::uint32_t first, std::uint32_t count) override { driver_.drop_slots(first, count); }
   std::vector<std::uint64_t> driver_drops() const override { return driver_.dropped_frames(); }
   void set_remote(std::uint32_t rank, launcher::RemoteState state, std::uint32_t incarnation) override {

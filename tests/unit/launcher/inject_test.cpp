@@ -127,6 +127,23 @@ TEST_CASE("inject: the launcher's processes and the memory of the log", "[launch
   CHECK(contains(error_of("memory full"), "'after'"));
 }
 
+TEST_CASE("inject: cut networks", "[launcher]") {
+  const InjectRule whole = good("cut node b after 2 s for 3 s");
+  CHECK((whole.deed == InjectDeed::cut && whole.target == InjectTarget::node && whole.name == "b"));
+  CHECK((whole.from.empty() && !whole.is_one_way && whole.delay == 2s && whole.length == 3s));
+  const InjectRule pair = good("cut b from c one way for 20 ms");
+  CHECK((pair.name == "b" && pair.from == "c" && pair.is_one_way && pair.length == 20ms));
+  CHECK(!good("cut b from c").is_one_way);
+  CHECK(!good("cut node b").length);
+  // Hosts may have such names.
+  CHECK(good("cut node from b").name == "node");
+  CHECK(contains(error_of("cut rank 2"), "'node' or 'NAME from NAME'"));
+  CHECK(contains(error_of("cut b from"), "the name of a host"));
+  CHECK(contains(error_of("cut b from c one"), "'way'"));
+  CHECK(contains(error_of("cut node b one way"), "'one'"));
+  CHECK(contains(error_of("cut node b every 1 s"), "'every'"));
+}
+
 TEST_CASE("inject: what is wrong is named", "[launcher]") {
   CHECK(contains(error_of(""), "'kill'"));
   CHECK(contains(error_of("kill"), "'rank'"));

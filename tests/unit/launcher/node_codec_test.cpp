@@ -72,6 +72,7 @@ std::vector<node::ToNode> some_to_node() {
           node::MakeCut{9},
           node::KillNode{2},
           node::PauseNode{2, 5'000'000'000},
+          node::CutNode{2, {0, 3}, 5'000'000'000},
           node::AnswerLease{8},
           control::Input{std::string("a\0b", 3)}};
 }
@@ -118,6 +119,7 @@ std::vector<node::FromNode> some_from_node() {
           node::CodeMapped{2, {"/lib/libc.so.6 10 abc"}},
           node::NodeLost{3, "'b' (hosts:3)", "its agent ended"},
           node::AskLease{9},
+          node::Unheard{{1, 4}},
           node::NodeStopping{3},
           control::Output{1, 2, "text"},
           control::InputTaken{100},

@@ -178,3 +178,58 @@ TEST_CASE("link probe: links that lose, double, damage and delay are found by an
       }
   }
 }
+
+TEST_CASE("link probe: later, pings find out who is still reached", "[llamanet]") {
+  Probes all(Probes::Setting{});
+  all.run();
+  Time now = 1s;
+  const auto exchange = [&](bool all_ask) {
+    for (const auto& probe : all.probes)
+      if (all_ask || probe == all.probes[0]) probe->ping();
+    for (int round = 0; round < 100; ++round, now += 100us) {
+      all.udp.advance(now);
+      for (const auto& probe : all.probes) probe->work(now, now);
+    }
+  };
+  const auto heard = [&](std::size_t node) { return all.probes[node]->take_heard(); };
+  for (std::size_t node = 0; node < 3; ++node) heard(node);
+  exchange(false);
+  CHECK(heard(0) == std::vector<std::uint32_t>{1, 2});
+  CHECK(heard(1) == std::vector<std::uint32_t>{0});
+  CHECK(heard(1).empty());
+  SECTION("a cut in one direction") {
+    all.udp.cut(0, 1);
+    exchange(true);
+    CHECK(heard(0) == std::vector<std::uint32_t>{1, 2});
+    CHECK(heard(1) == std::vector<std::uint32_t>{2});
+  }
+  SECTION("a cut by a rule") {
+    all.probes[1]->stop_hearing({0});
+    exchange(true);
+    CHECK(heard(1) == std::vector<std::uint32_t>{2});
+    all.probes[1]->stop_hearing({});
+    exchange(true);
+    CHECK(heard(1) == std::vector<std::uint32_t>{0, 2});
+  }
+}
+
+TEST_CASE("link probe: what comes once more is no sign of life", "[llamanet]") {
+  Probes all({.count = 2, .faults = {.doubling = 1000}});
+  all.run();
+  for (Time now = 1s; now < 2s; now += 1ms) {
+    all.udp.advance(now);
+    for (const auto& probe : all.probes) probe->work(now, now);
+  }
+  for (const auto& probe : all.probes) probe->take_heard();
+  std::vector<std::byte> old(probe_head_bytes);
+  write_probe(old, {false, 77, 0, 1, 1, static_cast<std::uint32_t>(old.size()), 0}, key);
+  const auto stranger = all.udp.make_link({9000, 1});
+  REQUIRE(stranger->meet(replication::driver_endpoint(1), {.family = Address::Family::fake, .port = 1})
+              .has_value());
+  const replication::Datagram datagram{old, {}};
+  REQUIRE(stranger->send(replication::driver_endpoint(1), std::span(&datagram, 1)) == 1);
+  all.udp.advance(3s);
+  all.udp.advance(4s);
+  all.probes[1]->work(4s, 4s);
+  CHECK(all.probes[1]->take_heard().empty());
+}

@@ -111,30 +111,6 @@ constexpr std::uint32_t in_frame(std::size_t offset) {
 std::uint32_t as_loaded(std::uint32_t value) { return __builtin_bswap32(value); }
 static_assert(std::endian::native == std::endian::little);
 
-/// A socket that cannot have the filter does without.
-void set_filter(int socket, const UdpFilter& only) {
-  using replication::FrameHead;
-  const std::uint32_t mark = __builtin_bswap16(replication::frame_mark);
-  const sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
-      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, in_frame(replication::frame_head_bytes), 0, 9),
-      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, in_frame(offsetof(FrameHead, mark))),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, mark, 0, 7),
-      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, in_frame(offsetof(FrameHead, version))),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, replication::frame_version, 0, 5),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, in_frame(offsetof(FrameHead, job))),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, as_loaded(only.job), 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, in_frame(offsetof(FrameHead, to))),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, as_loaded(only.to), 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
-      BPF_STMT(BPF_RET | BPF_K, 0),
-  };
-  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), const_cast<sock_filter*>(program)};
-  const int locked = 1;
-  if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0)
-    (void)::setsockopt(socket, SOL_SOCKET, SO_LOCK_FILTER, &locked, sizeof(locked));
-}
-
 /// Datagrams that the kernel has dropped at this socket so far.
 std::uint32_t dropped_at(int socket) {
   std::array<std::uint32_t, SK_MEMINFO_VARS> counts{};
@@ -151,10 +127,41 @@ Result<FileDescriptor> UdpLink::make_socket(const Address& bound, const UdpOptio
   FileDescriptor socket(::socket(address->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_failure("socket for a UDP link");
   set_buffers(socket.get(), options.socket_buffer_bytes);
-  if (options.takes_only) set_filter(socket.get(), *options.takes_only);
+  // A socket that cannot have the filter does without.
+  if (options.takes_only) (void)set_filter(socket.get(), *options.takes_only);
   if (::bind(socket.get(), address->pointer(), address->length) != 0)
     return system_failure("bind the socket of a UDP link");
   return socket;
+}
+
+Status UdpLink::set_filter(int socket, const UdpFilter& only) {
+  using replication::FrameHead;
+  const std::uint32_t mark = __builtin_bswap16(replication::frame_mark);
+  const sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+  std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0)};
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, in_frame(replication::frame_head_bytes), 1, 0));
+  program.push_back(none);
+  const auto require = [&](const sock_filter& load, std::uint32_t value) {
+    program.insert(program.end(), {load, BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0), none});
+  };
+  require(BPF_STMT(BPF_LD | BPF_H | BPF_ABS, in_frame(offsetof(FrameHead, mark))), mark);
+  require(BPF_STMT(BPF_LD | BPF_B | BPF_ABS, in_frame(offsetof(FrameHead, version))),
+          replication::frame_version);
+  require(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, in_frame(offsetof(FrameHead, job))), as_loaded(only.job));
+  require(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, in_frame(offsetof(FrameHead, to))), as_loaded(only.to));
+  if (!only.not_from.empty())
+    program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, in_frame(offsetof(FrameHead, from))));
+  for (const EndpointNumber from : only.not_from) {
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, as_loaded(from), 0, 1));
+    program.push_back(none);
+  }
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, 0xffffffff));
+  if (program.size() > BPF_MAXINSNS)
+    return failure(Errc::out_of_resources, "the kernel has no room for a filter of {} instructions",
+                   program.size());
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0) return {};
+  return system_failure("SO_ATTACH_FILTER");
 }
 
 Result<std::unique_ptr<UdpLink>> UdpLink::adopt(FileDescriptor socket, const UdpOptions& options) {

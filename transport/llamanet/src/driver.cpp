@@ -98,7 +98,7 @@ Result<log::ArenaWriter*> Driver::Implementation::arena() {
 }
 
 void Driver::Implementation::on_links() {
-  if (history_server_) return history_server_->work();
+  if (history_server_) history_server_->work();
   if (probe_ && probe_->work())
     events_.push_back({.kind = DriverEvent::Kind::probed, .probed = probe_->results()});
 }
@@ -119,9 +119,9 @@ Status Driver::Implementation::meet_nodes(std::span<const std::string> endpoints
   if (!links_)
     return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes to meet");
   if (auto met = links_->meet(endpoints_of_nodes, choice); !met) return met;
-  probe_.reset();
-  auto [small, bulk] = links_->take_own();
-  auto server = HistoryServer::open(links_->book(), std::move(small), std::move(bulk), roster_);
+  auto own = links_->take_own();
+  if (!own) return propagate(own);
+  auto server = HistoryServer::open(links_->book(), std::move(own->first), std::move(own->second), roster_);
   if (!server) return propagate(server);
   history_server_ = std::move(*server);
   return socket_->watch_links(history_server_->descriptors());
@@ -303,6 +303,15 @@ std::string Driver::endpoints() const {
 }
 std::string Driver::why_no_ethernet() const {
   return implementation_->links_ ? implementation_->links_->why_no_ethernet() : std::string();
+}
+std::optional<std::vector<std::uint32_t>> Driver::ping_nodes() {
+  if (!implementation_->probe_) return std::nullopt;
+  return implementation_->probe_->ping();
+}
+Status Driver::stop_hearing(std::vector<std::uint32_t> nodes) {
+  if (implementation_->probe_) implementation_->probe_->stop_hearing(nodes);
+  if (implementation_->links_) return implementation_->links_->stop_hearing(std::move(nodes));
+  return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes");
 }
 Status Driver::probe_nodes(std::span<const std::string> endpoints_of_nodes) {
   return implementation_->probe_nodes(endpoints_of_nodes);

@@ -52,10 +52,10 @@ class Driver::Implementation final : private DriverSocket::Host {
   DriverHistories histories_{roster_};
   SharedSegments segments_{roster_.memory()};
   Names names_;
-  std::optional<DriverSocket> socket_;  // from open() on
-  std::optional<DriverArena> arena_;    // from arena() on
-  std::optional<DriverLinks> links_;    // of a job on several nodes: from open() on
-  std::unique_ptr<DriverProbe> probe_;  // of a job on several nodes: from probe_nodes() to meet_nodes()
+  std::optional<DriverSocket> socket_;             // from open() on
+  std::optional<DriverArena> arena_;               // from arena() on
+  std::optional<DriverLinks> links_;               // of a job on several nodes: from open() on
+  std::unique_ptr<DriverProbe> probe_;             // of a job on several nodes: from probe_nodes() on
   std::unique_ptr<HistoryServer> history_server_;  // of a job on several nodes: from meet_nodes() on
   std::vector<DriverEvent> events_;
 

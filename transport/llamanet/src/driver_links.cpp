@@ -1,6 +1,7 @@
 #include "driver_links.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -51,13 +52,17 @@ void forbid_fragments(int socket, Address::Family family) {
     (void)::setsockopt(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe, sizeof(probe));
 }
 
+links::UdpFilter frames_for(std::uint32_t slot, const JobNodes& nodes) {
+  return {.job = static_cast<std::uint32_t>(nodes.job_number),
+          .to = slot == driver_slot ? replication::driver_endpoint(nodes.own) : slot};
+}
+
 }  // namespace
 
 Result<DriverLinks::Sockets> DriverLinks::make_sockets(std::uint32_t slot, const Address& address,
                                                        const JobNodes& nodes) {
   Sockets made{.slot = slot};
-  const links::UdpFilter frames{.job = static_cast<std::uint32_t>(nodes.job_number),
-                                .to = slot == driver_slot ? replication::driver_endpoint(nodes.own) : slot};
+  const links::UdpFilter frames = frames_for(slot, nodes);
   for (auto [socket, bound, is_bulk] : {std::tuple(&made.small, &made.small_address, false),
                                         std::tuple(&made.bulk, &made.bulk_address, true)}) {
     links::UdpOptions options = udp_options(is_bulk, LinkChoice{}.udp_bytes);
@@ -216,6 +221,9 @@ Result<std::string> DriverLinks::add(std::span<const std::uint32_t> nodes) {
     offer_ethernet_to(added);
     if (auto made = use_ethernet(added); !made) return propagate(made);
   }
+  if (!not_heard_.empty())
+    for (const Sockets& added : *own)
+      if (auto status = filter(added); !status) return propagate(status);
   std::string endpoints = endpoints_of(*own);
   std::ranges::move(*own, std::back_inserter(own_));
   return endpoints;
@@ -250,6 +258,39 @@ Status DriverLinks::use_ethernet(Sockets& of) const {
   auto made = make_raw_socket(of.ethernet.lane, met_.links.ethernet_mtu);
   if (!made) return propagate(made);
   of.small = std::move(*made);
+  return {};
+}
+
+Result<std::pair<FileDescriptor, FileDescriptor>> DriverLinks::take_own() const {
+  std::pair<FileDescriptor, FileDescriptor> own(::fcntl(driver_.small.get(), F_DUPFD_CLOEXEC, 0),
+                                                ::fcntl(driver_.bulk.get(), F_DUPFD_CLOEXEC, 0));
+  if (!own.first || !own.second) return system_failure("duplicate the sockets of the driver");
+  return own;
+}
+
+Status DriverLinks::stop_hearing(std::vector<std::uint32_t> nodes) {
+  if (met_.links.uses_ethernet())
+    return failure(Errc::unsupported, "a network of raw Ethernet cannot be cut");
+  not_heard_ = std::move(nodes);
+  if (auto status = filter(driver_); !status) return status;
+  for (const Sockets& own : own_)
+    if (auto status = filter(own); !status) return status;
+  return {};
+}
+
+/// Both sockets take no frames of the endpoints of the nodes that are not heard.
+Status DriverLinks::filter(const Sockets& of) const {
+  std::vector<replication::EndpointNumber> endpoints;
+  const auto is_not_heard = [this](std::uint32_t node) {
+    return std::ranges::find(not_heard_, node) != not_heard_.end();
+  };
+  for (const std::uint32_t node : not_heard_) endpoints.push_back(replication::driver_endpoint(node));
+  for (std::uint32_t slot = 0; slot < nodes_.of_slot.size(); ++slot)
+    if (is_not_heard(nodes_.of_slot[slot])) endpoints.push_back(slot);
+  links::UdpFilter frames = frames_for(of.slot, nodes_);
+  frames.not_from = endpoints;
+  for (const FileDescriptor* socket : {&of.small, &of.bulk})
+    if (auto status = links::UdpLink::set_filter(socket->get(), frames); !status) return status;
   return {};
 }
 

@@ -51,10 +51,11 @@ class DriverLinks {
   int book_file() const { return book_.get(); }
   /// From meet() on.
   const NodeBook& book() const { return met_; }
-  /// The driver's own sockets, for small frames and for bulk; once.
-  std::pair<FileDescriptor, FileDescriptor> take_own() {
-    return {std::move(driver_.small), std::move(driver_.bulk)};
-  }
+  /// The driver's own sockets, for small frames and for bulk; once. Errors: system.
+  Result<std::pair<FileDescriptor, FileDescriptor>> take_own() const;
+  /// From now on this node takes no frames of these nodes; none: of all. From meet() on, for links by UDP.
+  /// Errors: unsupported (raw Ethernet), those of UdpLink::set_filter().
+  Status stop_hearing(std::vector<std::uint32_t> nodes);
   /// A successor is to attach to the slot. A ring of raw frames that was read before cannot be read by
   /// another process, so there is a new socket for the same lane.
   void renew(std::uint32_t slot);
@@ -76,6 +77,7 @@ class DriverLinks {
                                       const JobNodes& nodes);
   void offer_ethernet_to(Sockets& own) const;
   Status use_ethernet(Sockets& of) const;
+  Status filter(const Sockets& of) const;
   Result<FileDescriptor> make_raw_socket(std::uint16_t lane, std::uint32_t mtu) const;
   Status open_probe(const replication::Address& address);
   /// Why there is none; empty: there may be.
@@ -89,6 +91,7 @@ class DriverLinks {
   std::uint64_t machine_ = 0;
   Sockets driver_;
   std::vector<Sockets> own_;  // in the slots' order
+  std::vector<std::uint32_t> not_heard_;
   std::string why_no_ethernet_;
   std::string interface_;  // of raw Ethernet
   std::uint16_t mtu_ = 0, ethernet_mtu_ = 0;

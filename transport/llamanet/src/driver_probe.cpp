@@ -19,6 +19,12 @@ std::vector<int> DriverProbe::descriptors() const {
   return descriptors;
 }
 
+std::vector<std::uint32_t> DriverProbe::ping() {
+  work();
+  links_->ping();
+  return links_->take_heard();
+}
+
 bool DriverProbe::work() {
   timer_.clear();
   links_->work(clock_.monotonic(), clock_.realtime());

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "due_timer.hpp"
@@ -10,8 +12,8 @@
 
 namespace llamada::llamanet {
 
-/// The probe of a driver's links, on its clock. An agent without a thread: its owner calls work() when one of
-/// descriptors() is readable.
+/// The probe of a driver's links, on its clock, and later the pings. An agent without a thread: its owner
+/// calls work() when one of descriptors() is readable.
 class DriverProbe {
  public:
   /// Errors: those of the system.
@@ -21,6 +23,9 @@ class DriverProbe {
   /// True once: when all is known. It goes on answering others.
   bool work();
   std::vector<PairProbe> results() const { return links_->results(); }
+  /// Asks the other nodes, and says of which something has come since the last call.
+  std::vector<std::uint32_t> ping();
+  void stop_hearing(std::vector<std::uint32_t> nodes) { links_->stop_hearing(std::move(nodes)); }
 
  private:
   DriverProbe(std::unique_ptr<LinkProbe> links, DueTimer timer)

@@ -137,6 +137,28 @@ void LinkProbe::ask(Peer& peer, Time now) {
            {false, options_.job_number, options_.own_node, peer.node, number, size, wall_.count()});
 }
 
+void LinkProbe::ping() {
+  for (Peer& peer : peers_)
+    if (peer.udp.link != nullptr)
+      send(*peer.udp.link, {false, options_.job_number, options_.own_node, peer.node, ++peer.tries,
+                            static_cast<std::uint32_t>(probe_head_bytes), wall_.count()});
+}
+
+std::vector<std::uint32_t> LinkProbe::take_heard() {
+  std::vector<std::uint32_t> heard;
+  for (Peer& peer : peers_)
+    if (std::exchange(peer.is_heard, false)) heard.push_back(peer.node);
+  return heard;
+}
+
+/// What a stranger sends once more says nothing.
+void LinkProbe::Peer::note(const ProbeFrame& frame) {
+  std::uint32_t& last = frame.is_answer ? answered_number : asked_number;
+  if (frame.number <= last || (frame.is_answer && frame.number > tries)) return;
+  last = frame.number;
+  is_heard = true;
+}
+
 void LinkProbe::send(Link& link, const ProbeFrame& frame) {
   const auto bytes = std::span(room_).first(frame.size_bytes);
   write_probe(bytes, frame, options_.key);
@@ -153,6 +175,8 @@ void LinkProbe::take(Link& link, Time now) {
       if (!frame || frame->job != options_.job_number || frame->to != options_.own_node) continue;
       const auto peer = std::ranges::find(peers_, frame->from, &Peer::node);
       if (peer == peers_.end() || frame->size_bytes > room_.size()) continue;
+      if (std::ranges::find(not_heard_, peer->node) != not_heard_.end()) continue;
+      peer->note(*frame);
       if (frame->is_answer)
         take_answer(&link == udp_.get() ? peer->udp : peer->ethernet, *peer, *frame, now);
       else

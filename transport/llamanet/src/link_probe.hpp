@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "llamada/base/result.hpp"
@@ -21,7 +22,7 @@ namespace llamada::llamanet {
 ///
 /// A link or a size is given up when others have been answered often that were asked for at the same time. So
 /// a slow peer is not taken for one that cannot be reached: only when nothing at all comes does the time
-/// decide.
+/// decide. Later the same questions find out whether the nodes still reach each other.
 ///
 /// It knows neither sockets nor a clock. Threads: one.
 class LinkProbe {
@@ -47,6 +48,13 @@ class LinkProbe {
   std::vector<PairProbe> results() const;
   std::vector<int> descriptors() const;
 
+  /// Asks each other node once more, by UDP.
+  void ping();
+  /// The nodes of which anything has come since the last call that had not come before.
+  std::vector<std::uint32_t> take_heard();
+  /// From now on nothing of these nodes is taken; none: of all.
+  void stop_hearing(std::vector<std::uint32_t> nodes) { not_heard_ = std::move(nodes); }
+
   /// The lane on which the driver of a node takes probes by raw Ethernet.
   static std::uint16_t probe_lane(std::uint32_t node);
 
@@ -68,6 +76,9 @@ class LinkProbe {
     replication::Time round_trip = replication::never;
     replication::Time clock_ahead{0};
     bool is_over = false;
+    std::uint32_t asked_number = 0, answered_number = 0;  // the last that has come of its tries and of ours
+    bool is_heard = false;                                // since take_heard()
+    void note(const ProbeFrame& frame);
   };
 
   void meet(Peer& peer);
@@ -78,6 +89,7 @@ class LinkProbe {
   void look(Peer& peer, replication::Time now);
 
   Options options_;
+  std::vector<std::uint32_t> not_heard_;
   std::unique_ptr<replication::Link> udp_, ethernet_;
   std::vector<Peer> peers_;
   std::vector<std::byte> room_;

@@ -18,6 +18,7 @@ enum class InjectDeed {
   stop,         ///< SIGSTOP, and SIGCONT after a while
   slow,         ///< stopped for a part of the time, again and again
   pause,        ///< a node stands still for a while, as a virtual machine that is paused
+  cut,          ///< nodes hear nothing of each other, as when their network is cut
   memory_full,  ///< the memory for histories is used up
 };
 
@@ -41,6 +42,7 @@ enum class InjectTrigger {
 ///            | "kill" ( "driver" | "mpirun" ) [ "after" T ]
 ///            | "kill" "node" NAME [ "after" T ]                   NAME as in --host
 ///            | "pause" "node" NAME [ "after" T ] "for" T
+///            | "cut" ( "node" NAME | NAME "from" NAME [ "one" "way" ] ) [ "after" T ] [ "for" T ]
 ///            | "stop" whom time "for" T [ life ] [ seed ]
 ///            | "slow" whom "by" P "%" [ "after" T ] [ "for" T ] [ seed ]
 ///            | "memory" "full" "after" SIZE "of" "log"
@@ -65,14 +67,17 @@ struct InjectRule {
   bool spread = false;                 ///< of every: at random times, `delay` apart on average
   std::optional<std::uint64_t> times;  ///< of every: how often; else as long as the job runs
   std::string name;  ///< of in_call and in_middle the function, of at_step the point, of target node the host
+  std::string from;  ///< of cut: the other host; empty: all others
+  bool is_one_way = false;  ///< of cut: `from` still hears the host `name`
   std::uint64_t count = 1;  ///< of the calls and steps
   std::optional<std::uint32_t> incarnation;
   bool in_replay = false;  ///< of after: since a replacement's start, while that repeats its past
   int signal = 9;          ///< of kill
-  std::optional<std::chrono::nanoseconds> length;  ///< of stop, pause and slow; slow without it: for ever
-  double percent = 0;                              ///< of slow: how much of the time it is stopped, 1 to 99
-  std::uint64_t size_bytes = 0;                    ///< of memory_full
-  std::optional<std::uint64_t> seed;               ///< of what is drawn: any_rank, spread
+  /// Of stop, pause, cut and slow; cut and slow without it: for ever.
+  std::optional<std::chrono::nanoseconds> length;
+  double percent = 0;                 ///< of slow: how much of the time it is stopped, 1 to 99
+  std::uint64_t size_bytes = 0;       ///< of memory_full
+  std::optional<std::uint64_t> seed;  ///< of what is drawn: any_rank, spread
 
   bool operator==(const InjectRule&) const = default;
 

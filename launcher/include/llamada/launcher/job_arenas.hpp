@@ -253,6 +253,12 @@ class JobArenas {
   /// What add_ranks_of_nodes() on each node has given, by node; before any of these ranks starts. Errors:
   /// parse_error.
   virtual Status meet_ranks(const std::vector<std::string>& /*endpoints*/) { return {}; }
+  /// Asks the other nodes whether they can be reached, and gives those of which something has come since the
+  /// last call. Nothing: that cannot be known.
+  virtual std::optional<std::vector<std::uint32_t>> ping_nodes() { return std::nullopt; }
+  /// For a test: this node takes no frames of these nodes; none: of all. Errors: unsupported, those of the
+  /// system.
+  virtual Status stop_hearing(const std::vector<std::uint32_t>& /*nodes*/) { return {}; }
   /// Added ranks that will not be started.
   virtual void drop_ranks(std::uint32_t /*first*/, std::uint32_t /*count*/) {}
   /// The frames from other nodes that this node's driver has dropped so far, by the reason

@@ -21,6 +21,8 @@ namespace llamada::links {
 struct UdpFilter {
   std::uint32_t job = 0;  ///< as in a frame's head
   replication::EndpointNumber to = 0;
+  /// And from any but these, for tests of cut networks.
+  std::span<const replication::EndpointNumber> not_from{};
 };
 
 struct UdpOptions {
@@ -46,6 +48,10 @@ class UdpLink final : public replication::Link {
   static Result<FileDescriptor> make_socket(const replication::Address& bound, const UdpOptions& options);
   /// A link on such a socket, which another process may have made. Errors: invalid_argument, system.
   static Result<std::unique_ptr<UdpLink>> adopt(FileDescriptor socket, const UdpOptions& options);
+
+  /// From now on the kernel drops at this socket, whoever else reads it, all but such frames. Errors: system
+  /// (it cannot: the kernel has no filters, or they are too many).
+  static Status set_filter(int socket, const UdpFilter& only);
 
   /// Where such a socket is bound. Errors: system.
   static Result<replication::Address> address_of(int socket);

@@ -201,7 +201,7 @@ class Driver {
   /// far as it knows it has.
   std::string why_no_ethernet() const;
   /// Asks the drivers of the other nodes by all links, from what endpoints() of each node says (empty:
-  /// that one is left out), and answers them until meet_nodes(). DriverEvent::Kind::probed follows. Once; it
+  /// that one is left out), and answers them from then on. DriverEvent::Kind::probed follows. Once; it
   /// may be left out. Errors: parse_error, already_exists, invalid_argument (a driver of one node), those of
   /// the system.
   Status probe_nodes(std::span<const std::string> endpoints_of_nodes);
@@ -218,6 +218,13 @@ class Driver {
   /// The added slots of other nodes are `expected` from now on, and in the book that applications get. Before
   /// any of the added applications attaches. Errors: parse_error, invalid_argument, those of the system.
   Status meet_slots(std::span<const std::string> endpoints_of_nodes);
+  /// Asks the drivers of the other nodes whether they can be reached: the nodes of which something has come
+  /// since the last call. Nothing without probe_nodes().
+  std::optional<std::vector<std::uint32_t>> ping_nodes();
+  /// For a test: from now on this node takes no frames of these nodes; none: of all. After meet_nodes().
+  /// Errors: unsupported (links of raw Ethernet), those of the system, invalid_argument (a driver of one
+  /// node).
+  Status stop_hearing(std::vector<std::uint32_t> nodes);
   /// Nobody will attach to these added slots: they are free from now on, and are not used again.
   void drop_slots(std::uint32_t first, std::uint32_t count);
   /// What has become of the application of a slot of another node. Wakes everybody. Nothing changes by an
