@@ -4,8 +4,9 @@
 
 namespace llamada::launcher {
 
-/// A rank is about to write its part of one.
-void JobCoordinator::written_output(const JobRank& rank, std::uint64_t question) {
+/// A rank is about to write its part of one, or to leave a standby.
+void JobCoordinator::written_output(const JobRank& rank, std::uint64_t question, bool is_for_checkpoint) {
+  if (!is_for_checkpoint) return tell_node_(node::AnswerReach{question, rank.output.written()});
   if (auto made = checkpoints_.make(); !made)
     say(fmt::format("mpirun: checkpoints cannot be written: {}\n", made.error().text()));
   tell_node_(node::AnswerReach{question, rank.output.written()});

@@ -37,6 +37,10 @@ Status check_consistent(const RankReplacement& policy) {
         "rank_replacement: log_directory is '{}'; it must be an absolute path, which begins with '/'",
         policy.log_directory);
   }
+  if (policy.standby_interval != duration_infinite && policy.standby_interval <= Duration{}) {
+    return failure(Errc::invalid_argument, "rank_replacement: standby_interval is {}; it must be above 0",
+                   to_string(policy.standby_interval));
+  }
   return {};
 }
 
@@ -47,6 +51,8 @@ std::string to_string(const RankReplacement& policy) {
       to_string(policy.kind), policy.max_replacements_per_rank, policy.max_replacements_per_job,
       bytes_to_string(policy.log_bytes_per_node), to_string(policy.on_unprotected));
   if (!policy.log_directory.empty()) text += fmt::format(", logs in {}", policy.log_directory);
+  if (policy.standby_interval != duration_infinite)
+    text += fmt::format(", a standby every {}", to_string(policy.standby_interval));
   return text;
 }
 

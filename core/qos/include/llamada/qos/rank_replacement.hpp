@@ -36,6 +36,9 @@ struct RankReplacement {
   /// A directory of each node, with an absolute path, on whose disk the logs lie: log_bytes_per_node then
   /// bounds the disk used. Empty: the logs lie in memory.
   std::string log_directory;
+  /// A rank leaves a parked copy of itself (a standby) at most this often, from which its replacement goes
+  /// on. Above 0; infinite: never.
+  Duration standby_interval = duration_infinite;
 
   bool operator==(const RankReplacement&) const = default;
 };
