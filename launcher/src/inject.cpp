@@ -111,13 +111,14 @@ class RuleReader {
     if (take("kill")) return read_kill();
     if (take("stop")) return read_stop();
     if (take("slow")) return read_slow();
+    if (take("pause")) return read_pause();
     if (take("memory")) return read_memory();
-    return wrong("'kill', 'stop', 'slow' or 'memory full'");
+    return wrong("'kill', 'stop', 'slow', 'pause' or 'memory full'");
   }
 
   bool read_kill() {
     if (next_is("driver") || next_is("mpirun")) return read_kill_of_launcher();
-    if (take("node")) return read_kill_of_node();
+    if (next_is("node")) return read_node() && read_after();
     return read_whom("'rank', 'any', 'node', 'driver' or 'mpirun'") && read_when() && read_life() &&
            read_signal() && read_seed();
   }
@@ -125,16 +126,25 @@ class RuleReader {
   bool read_kill_of_launcher() {
     rule_.target = take("driver") ? InjectTarget::driver : InjectTarget::mpirun;
     if (rule_.target == InjectTarget::mpirun) ++at_;
-    if (take("after")) return read_time(rule_.delay);
-    return ended() || wrong("'after' or nothing");
+    return read_after();
   }
 
-  bool read_kill_of_node() {
+  bool read_after() { return next_is("after") ? read_delay() : ended() || wrong("'after' or nothing"); }
+
+  /// "after T", or nothing.
+  bool read_delay() { return !take("after") || read_time(rule_.delay); }
+
+  bool read_node() {
     rule_.target = InjectTarget::node;
+    if (!expect("node")) return false;
     if (ended()) return wrong("the name of a host");
     rule_.name = words_[at_++];
-    if (take("after")) return read_time(rule_.delay);
-    return ended() || wrong("'after' or nothing");
+    return true;
+  }
+
+  bool read_pause() {
+    rule_.deed = InjectDeed::pause;
+    return read_node() && read_delay() && expect("for") && read_time(rule_.length.emplace());
   }
 
   bool read_stop() {
@@ -148,7 +158,7 @@ class RuleReader {
     if (!read_whom("'rank' or 'any'") || !expect("by") ||
         !read_quantity("a share from 1 % to 99 %", percent_units, 0, 1, 99, rule_.percent))
       return false;
-    if (take("after") && !read_time(rule_.delay)) return false;
+    if (!read_delay()) return false;
     if (take("for") && !read_time(rule_.length.emplace())) return false;
     return read_seed();
   }

@@ -41,6 +41,8 @@ constexpr std::string_view forms[] = {
     "kill driver after TIME",
     "kill mpirun",
     "kill mpirun after TIME",
+    "kill node NAME after TIME",
+    "pause node NAME after TIME for TIME",
     "stop rank RANK after TIME for TIME",
     "stop any every ~ TIME for TIME seed SEED",
     "slow rank RANK by PERCENT",
@@ -62,6 +64,7 @@ constexpr Example examples[] = {
     {"SIZE", "100 MiB"},
     {"FUNCTION", "MPI_Allreduce"},
     {"POINT", "publish:committed"},
+    {"NAME", "node2"},
 };
 
 constexpr std::size_t words_max = 32;
@@ -118,6 +121,7 @@ std::optional<std::string> value_from(std::string_view word, std::string_view ki
     return is_like_function(word) ? std::optional(std::string(word)) : std::nullopt;
   }
   if (kind == "SIGNAL") return parse_signal(word) ? std::optional(std::string(word)) : std::nullopt;
+  if (kind == "NAME") return is_decimal(word) ? std::nullopt : std::optional(std::string(word));
   if (kind == "POINT") return word.find(':') != word.npos ? std::optional(std::string(word)) : std::nullopt;
   const auto number = number_of(word);
   if (!number) return std::nullopt;

@@ -120,7 +120,7 @@ void Injector::fire(Entry& entry) {
   if (rule.in_replay && !hands_.is_replaying(entry.rank)) return;
   if (is_of_launcher(rule)) {
     ++entry.fired;
-    if (rule.target == InjectTarget::node) return hands_.kill_node(rule.name, entry.text);
+    if (rule.target == InjectTarget::node) return hands_.hit_node(rule, entry.text);
     return rule.target == InjectTarget::driver ? hands_.kill_driver(entry.text)
                                                : hands_.kill_mpirun(entry.text);
   }

@@ -28,7 +28,7 @@ class Injector {
     std::function<bool(std::uint32_t rank)> is_replaying;
     /// `rule` is its text, for who is told why.
     std::function<void(const std::string&rule)> kill_driver, kill_mpirun;
-    std::function<void(const std::string& name, const std::string& rule)> kill_node;
+    std::function<void(const InjectRule& rule, const std::string& text)> hit_node;
     /// From now on histories may use so many bytes of memory at most.
     std::function<void(std::uint64_t size_bytes)> limit_log;
   };

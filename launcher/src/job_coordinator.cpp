@@ -11,6 +11,7 @@
 #include "llamada/launcher/job_number.hpp"
 #include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
+#include "node_lease.hpp"
 #include "other_mpi.hpp"
 
 namespace llamada::launcher {
@@ -63,6 +64,7 @@ void JobCoordinator::start(control::Start start) {
     message.environment = job_.environment;
     message.working_directory = job_.working_directory;
     message.link = job_.link;
+    message.node_lease_ns = node_lease(profile_.datawriter_qos.liveliness).count();
   }
   tell_node_(std::move(message));
 }
@@ -122,6 +124,7 @@ void JobCoordinator::forward_signal(int number) {
     if (injector_) injector_->hold(number == SIGTSTP);
   }
   if (!ends) return signal_ranks(number);
+  restart_.stopping.clear();  // the nodes were sent it with the whole job
   // There is no rank that could do something about it.
   if (ends && (restart_.is_on || ranks_.empty())) return begin_ending(exit_signal_base + number, {});
   if (++user_signals_.endings > 1) {

@@ -16,6 +16,7 @@
 #include "event_loop.hpp"
 #include "injector.hpp"
 #include "job_input.hpp"
+#include "job_moves.hpp"
 #include "job_rank.hpp"
 #include "job_recorder.hpp"
 #include "job_restart.hpp"
@@ -96,6 +97,7 @@ class JobCoordinator {
   void on(node::AgreementWanted&& message);
   void on(node::RanksAdded&& message);
   void on(node::RanksMet&&) {}  // JobNodes hears it
+  void on(node::AskLease&&) {}  // RemoteNodes answers it
   void on(node::Started&& message);
   void on(node::CannotStart&& message);
   void start_world(const JobWorld& world);
@@ -158,8 +160,21 @@ class JobCoordinator {
   void on(node::NodeLost&& message);
   std::string obstacle_to_restart() const;
   std::string leave_record();
+  void stop_to_start_again(const std::vector<std::uint32_t>& left);
+  static std::string own_llamanetd();
   std::optional<JobRestart> next_start();
   void caught_up();
+
+  // Ranks leave a node on purpose (job_coordinator_moves.cpp).
+  Result<std::string> answer_to(const MoveRequest& request);
+  Result<std::string> drain_host(const std::string& name, const std::string& asked_by);
+  Result<std::string> drain_host(const std::vector<std::uint32_t>& nodes, const std::string& name,
+                                 const std::string& asked_by);
+  Result<std::string> move_rank(std::uint32_t rank, const std::string& host);
+  std::string obstacle_to_move() const;
+  Status leave_record_to_move(const std::string& what);
+  void on(node::NodeStopping&& message);
+  void drain_stopping_nodes();
 
   // LIVELINESS (job_coordinator_leases.cpp).
   void on(node::LeaseFound&& message);
@@ -246,8 +261,10 @@ class JobCoordinator {
   CheckpointDirectory checkpoints_;
   std::uint32_t resumed_checkpoint_ = 0;  ///< from which the ranks of a resumed job go on; 0: none
   struct {
-    bool is_on = false;  ///< the ranks are killed, to start again
-    std::vector<std::uint32_t> lost;
+    bool is_on = false;               ///< the ranks are killed, to start again
+    std::vector<std::uint32_t> left;  ///< nodes that are lost or drained
+    std::vector<NodeMove> moves;
+    std::vector<std::string> stopping;  ///< hosts that were sent SIGTERM, and will be drained
     std::optional<std::chrono::steady_clock::time_point> lost_at;
     std::size_t ranks_behind = 0;  ///< that follow what was recorded before a node was lost
     std::optional<JobRestart> next;

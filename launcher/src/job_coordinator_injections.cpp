@@ -35,9 +35,8 @@ Status JobCoordinator::check_node_of(const InjectRule& rule) const {
     return failure(Errc::invalid_argument, "--inject '{}': the job has no node '{}' (--host names its nodes)",
                    rule.text, rule.name);
   if (!job_.nodes[*node].agent.empty()) return {};
-  return failure(Errc::invalid_argument,
-                 "--inject '{}': that is mpirun's own node; use 'kill driver' to kill its llamanetd",
-                 rule.text);
+  return failure(Errc::invalid_argument, "--inject '{}': that is mpirun's own node{}", rule.text,
+                 rule.deed == InjectDeed::kill ? "; use 'kill driver' to kill its llamanetd" : "");
 }
 
 Injector::Hands JobCoordinator::hands() {
@@ -59,11 +58,16 @@ Injector::Hands JobCoordinator::hands() {
     tell_mpirun_(control::Finished{exit_launcher, report_to_json(report_)});
     tell_node_(node::Die{});
   };
-  hands.kill_node = [this](const std::string& name, const std::string& rule) {
-    const auto node = node_named(name);
+  hands.hit_node = [this](const InjectRule& rule, const std::string& text) {
+    const auto node = node_named(rule.name);
     if (!node) return;
-    say(fmt::format("mpirun: --inject '{}' kills all processes of the node '{}' now.\n", rule, name));
-    tell_node_(node::KillNode{*node});
+    const bool kills = rule.deed == InjectDeed::kill;
+    say(fmt::format("mpirun: --inject '{}' {} all processes of the node '{}' now.\n", text,
+                    kills ? "kills" : "stops", rule.name));
+    if (kills)
+      tell_node_(node::KillNode{*node});
+    else
+      tell_node_(node::PauseNode{*node, rule.length->count()});
   };
   hands.kill_mpirun = [this](const std::string& rule) {
     say(fmt::format("mpirun: --inject '{}' kills mpirun now.\n", rule));
@@ -74,6 +78,11 @@ Injector::Hands JobCoordinator::hands() {
 }
 
 void JobCoordinator::on(node::InjectWanted&& message) {
+  if (const auto move = parse_move_request(message.rule)) {
+    const auto answer = answer_to(*move);
+    return tell_node_(
+        node::AnswerInject{message.question, {answer.has_value(), answer ? *answer : answer.error().text()}});
+  }
   auto rule = accept_injection(message.rule);
   if (!rule) return tell_node_(node::AnswerInject{message.question, {false, rule.error().text()}});
   const std::string text = injector_->add(std::move(*rule));

@@ -1,10 +1,12 @@
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "job_coordinator.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 
-// A node is lost: all ranks start again, elsewhere what ran there, and repeat what they had done.
+// A node is lost or drained: all ranks start again, those of the node elsewhere, and repeat what they had
+// done.
 
 namespace llamada::launcher {
 /// Why the job cannot go on without a node; empty: it can.
@@ -20,6 +22,8 @@ std::string JobCoordinator::obstacle_to_restart() const {
 
 void JobCoordinator::on(node::NodeLost&& message) {
   const std::string what = fmt::format("mpirun: the node {} is lost: {}; ", message.title, message.why);
+  // A node that is being drained need not live until its ranks are stopped.
+  if (restart_.is_on && std::ranges::find(restart_.left, message.node) != restart_.left.end()) return;
   if (ending_code_ && !restart_.is_on) return begin_ending(exit_launcher, what + "the job is ended.\n");
   report_.lost_nodes.push_back({message.node, message.title, message.why, std::nullopt});
   if (!record_.recorder && !record_.store) return begin_ending(exit_launcher, what + "the job is ended.\n");
@@ -28,10 +32,16 @@ void JobCoordinator::on(node::NodeLost&& message) {
   if (!obstacle.empty())
     return begin_ending(exit_launcher, what + fmt::format("the job is ended, since {}.\n", obstacle));
   say(what + "all ranks are stopped, to start again without it.\n");
-  restart_.lost.push_back(message.node);
+  stop_to_start_again({message.node});
+}
+
+/// The ranks of these nodes start elsewhere then.
+void JobCoordinator::stop_to_start_again(const std::vector<std::uint32_t>& left) {
+  restart_.left.insert(restart_.left.end(), left.begin(), left.end());
   if (!restart_.lost_at) restart_.lost_at = std::chrono::steady_clock::now();
   if (std::exchange(restart_.is_on, true)) return;
   ending_code_ = exit_launcher;
+  drain_stopping_nodes();
   injector_->job_ends();
   tell_node_(node::KillAll{});
   if (ranks_.empty()) finish();
@@ -58,13 +68,16 @@ void JobCoordinator::take(JobRestart restart) {
   checkpoints_ = std::move(restart.checkpoints);
 }
 
+std::string JobCoordinator::own_llamanetd() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+}
+
 /// All ranks are gone. Nothing: the job ends after all.
 std::optional<JobRestart> JobCoordinator::next_start() {
   JobRestart next;
   next.job = job_;
-  std::error_code ignored;
-  const std::string llamanetd = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
-  Status status = replace_lost_nodes(next.job, restart_.lost, llamanetd);
+  Status status = plan_restart(next.job, restart_.left, restart_.moves, own_llamanetd());
   if (status) {
     auto past = read_past(*record_.store, record_.given);
     if (past)
@@ -95,9 +108,14 @@ std::optional<JobRestart> JobCoordinator::next_start() {
 void JobCoordinator::caught_up() {
   if (restart_.ranks_behind == 0 || --restart_.ranks_behind > 0) return;
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - *restart_.lost_at;
+  const auto is_open = [](const auto& record) { return !record.total_s; };
+  const bool was_lost = std::ranges::any_of(report_.lost_nodes, is_open);
   for (LostNodeRecord& lost : report_.lost_nodes)
-    if (!lost.total_s) lost.total_s = total.count();
-  say(fmt::format("mpirun: all ranks have caught up, {:.3f} s after the loss.\n", total.count()));
+    if (is_open(lost)) lost.total_s = total.count();
+  for (DrainedNodeRecord& drained : report_.drained_nodes)
+    if (is_open(drained) && !drained.ranks.empty()) drained.total_s = total.count();
+  say(fmt::format("mpirun: all ranks have caught up, {:.3f} s after {}.\n", total.count(),
+                  was_lost ? "the loss" : "they were stopped"));
 }
 
 }  // namespace llamada::launcher

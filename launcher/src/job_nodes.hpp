@@ -107,6 +107,7 @@ class JobNodes {
   void give(node::KillAll&& message);
   void give(node::Die&& message);
   void give(node::KillNode&& message) { tell(message.node, message); }
+  void give(node::PauseNode&& message) { tell(message.node, message); }
   void give(node::Survey&& message);
   void give(node::AskWaits&& message);
   void give(node::MakeCut&& message);
@@ -140,6 +141,7 @@ class JobNodes {
   void hear(std::uint32_t node, node::Waits&& message);
   void hear(std::uint32_t node, node::Cut&& message);
   void hear(std::uint32_t node, node::NodeFailed&& message);
+  void hear(std::uint32_t node, node::NodeStopping&&) { tell_coordinator_(node::NodeStopping{node}); }
   template <typename Message>
   void hear(std::uint32_t, Message&& message) {
     tell_coordinator_(std::forward<Message>(message));

@@ -13,8 +13,6 @@ using std::chrono::nanoseconds;
 
 constexpr int looks_per_lease = 10;
 constexpr nanoseconds look_interval_max = std::chrono::seconds(1);
-/// How many intervals may count between two looks.
-constexpr int intervals_max = 2;
 
 /// Whether the process has done nothing between two looks that both show it unable to do anything.
 bool stands_still(const LifeSign& before, const LifeSign& now) {
@@ -41,7 +39,7 @@ nanoseconds Leases::look_interval() const {
 void Leases::begin_look(TimePoint now, bool held) {
   const nanoseconds since = last_look_ ? now - *last_look_ : nanoseconds(0);
   last_look_ = now;
-  elapsed_ = held ? nanoseconds(0) : std::min(since, intervals_max * look_interval());
+  elapsed_ = held ? nanoseconds(0) : counted(since, look_interval());
 }
 
 std::optional<LeaseFinding> Leases::see(std::uint32_t slot, const LifeSign& sign) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -43,6 +44,13 @@ struct LeaseFinding {
   std::int32_t tracer = 0;             ///< of debugger
   bool operator==(const LeaseFinding&) const = default;
 };
+
+/// What of the time between two looks counts: at most two intervals. When the observer itself was stopped,
+/// frozen or late, nobody else is to blame.
+constexpr std::chrono::nanoseconds counted(std::chrono::nanoseconds elapsed,
+                                           std::chrono::nanoseconds interval) {
+  return std::min(elapsed, 2 * interval);
+}
 
 /// The LIVELINESS leases of a job's ranks on one node (DDS 1.4, 2.2.3.11), as a pure state machine: looks
 /// and the time in, findings out.

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "child_watch.hpp"
+#include "kernel_file.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
 #include "node_handshake.hpp"
@@ -21,6 +22,9 @@ namespace {
 
 /// How long the guardian may take to end what is below it before we do.
 constexpr std::chrono::milliseconds guardian_grace{3 * llamanetd_grace};
+
+/// How long llamanetd may take to handle signals before that is looked at again.
+constexpr std::chrono::milliseconds until_llamanetd_is_up{50};
 
 int fail(const std::string& why) {
   say(fmt::format("mpirun: llamanetd on another node: {}.\n", why));
@@ -59,10 +63,35 @@ Result<LastWord> no_last_word() {
   return word;
 }
 
+std::optional<pid_t> child_of(pid_t parent, const std::vector<ProcessEntry>& processes) {
+  for (const ProcessEntry& each : processes)
+    if (each.parent == parent) return each.pid;
+  return std::nullopt;
+}
+
+/// llamanetd below the guardian and the keeper, once it handles this signal; before, it would die of it.
+std::optional<pid_t> llamanetd_with_handler(pid_t guardian, int signal) {
+  const auto processes = descendants_of(guardian);
+  const auto keeper = child_of(guardian, processes);
+  const auto llamanetd = keeper ? child_of(*keeper, processes) : std::nullopt;
+  std::string name;
+  if (!llamanetd || !read_kernel_file("/proc/" + std::to_string(*llamanetd) + "/comm", name)) return {};
+  return name == "llamanetd\n" && !is_ended_by(*llamanetd, signal) ? llamanetd : std::nullopt;
+}
+
+/// SIGTERM is for the node: its llamanetd asks the coordinator to move the ranks away.
+void hand_on_termination(EventLoop& loop, pid_t guardian) {
+  if (const auto llamanetd = llamanetd_with_handler(guardian, SIGTERM))
+    kill(*llamanetd, SIGTERM);
+  else
+    loop.after(until_llamanetd_is_up, [&loop, guardian] { hand_on_termination(loop, guardian); });
+}
+
 /// Until standard input ends, or the guardian does.
 void watch(pid_t guardian, FileDescriptor own_life) {
   EventLoop loop;
   bool is_over = false;
+  loop.on_signal(SIGTERM, [&loop, guardian] { hand_on_termination(loop, guardian); });
   const ChildWatch child(loop, guardian, [&is_over](int) { is_over = true; });
   loop.watch(STDIN_FILENO, POLLIN, [&is_over](short) {
     char ignored[256];

@@ -1,11 +1,13 @@
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "llamada/launcher/node_agent.hpp"
 #include "message_link.hpp"
 #include "node_handshake.hpp"
+#include "node_lease.hpp"
 #include "node_supervisor.hpp"
 #include "output_hold.hpp"
 #include "process_tree.hpp"
@@ -118,6 +121,7 @@ class NodeDriver {
             [this](const Error&) { is_over_ = true; }) {
     supervisor_.set_links(std::move(links));
     if (!adoption.processes.empty()) supervisor_.adopt(std::move(adoption));
+    loop_.on_signal(SIGTERM, [this] { link_.send(node::NodeStopping{}); });
   }
 
   Status run() {
@@ -134,7 +138,30 @@ class NodeDriver {
       held_by_coordinator_ = hold->hold;
       return hold_output_if_needed();
     }
+    if (const auto* answer = std::get_if<node::AnswerLease>(&message); answer && lease_)
+      return obey(lease_->answered(answer->question, TimePoint::clock::now()));
+    if (const auto* prepare = std::get_if<node::Prepare>(&message))
+      lease_length_ = std::chrono::nanoseconds(prepare->node_lease_ns);
+    if (std::holds_alternative<node::StartRanks>(message) && !lease_) begin_lease();
     supervisor_.take(std::move(message));
+  }
+
+  void begin_lease() {
+    lease_.emplace(lease_length_);
+    look_at_lease();
+  }
+
+  void look_at_lease() {
+    loop_.after(node_look_interval(lease_length_), [this] { look_at_lease(); });
+    const TimePoint now = TimePoint::clock::now();
+    obey(lease_->look(now));
+    link_.send(node::AskLease{lease_->ask(now)});
+  }
+
+  void obey(NodeLease::Deed deed) {
+    if (deed == NodeLease::Deed::freeze) supervisor_.freeze(true);
+    if (deed == NodeLease::Deed::thaw) supervisor_.freeze(false);
+    if (deed == NodeLease::Deed::end) is_over_ = true;
   }
 
   /// While mpirun or the stream have much to take, the ranks' pipes are left alone, and the ranks wait.
@@ -147,6 +174,8 @@ class NodeDriver {
   bool is_over_ = false;
   bool output_held_ = false;
   bool held_by_coordinator_ = false;
+  std::chrono::nanoseconds lease_length_{0};
+  std::optional<NodeLease> lease_;  ///< since ranks run here
   NodeSupervisor supervisor_;
   LinkToCoordinator link_;
 };

@@ -32,6 +32,7 @@ struct Prepare {
   std::string working_directory;            ///< must be there, unless it is empty
   LinkWish link = LinkWish::automatic;
   bool makes_cuts = false;  ///< MakeCut will come
+  std::int64_t node_lease_ns = 0;
 };
 /// Coordinator → node, of a job that goes on from what it has recorded: before StartRanks.
 struct RestoreJournal {
@@ -139,6 +140,17 @@ struct Die {};
 struct KillNode {
   std::uint32_t node = 0;
 };
+/// Coordinator → nodes: all processes of the job on this one are stopped for so long, as those of a virtual
+/// machine that is paused.
+struct PauseNode {
+  std::uint32_t node = 0;
+  std::int64_t length_ns = 0;
+};
+/// The process that drives the job → node: the node is counted on (node_lease.hpp). With the number of
+/// AskLease.
+struct AnswerLease {
+  std::uint64_t question = 0;
+};
 struct AnswerInject {
   std::uint64_t question = 0;
   InjectAnswer answer;
@@ -193,11 +205,12 @@ struct AskStack {
 };
 
 /// Also control::Input, for rank 0.
-using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
-                            HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank,
-                            HoldLeases, LimitLog, Die, AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote,
-                            AnswerShared, MeetRanks, DropRanks, ProbeNodes, AnswerAgreement, AskAgain,
-                            SetLost, RestoreJournal, MakeCut, KillNode, control::Input>;
+using ToNode =
+    std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
+                 AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, LimitLog, Die,
+                 AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, AnswerShared, MeetRanks, DropRanks,
+                 ProbeNodes, AnswerAgreement, AskAgain, SetLost, RestoreJournal, MakeCut, KillNode, PauseNode,
+                 AnswerLease, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -325,7 +338,8 @@ struct Surveyed {
   std::uint32_t ranks_running = 0;
   std::uint32_t ranks_in_mpi = 0;  ///< of those: between MPI_Init and MPI_Finalize
 };
-/// `llamada inject` asks for a failure; AnswerInject must follow.
+/// `llamada inject` asks for a failure, or `llamada drain` to leave a node (job_moves.hpp); AnswerInject must
+/// follow.
 struct InjectWanted {
   std::uint64_t question = 0;
   std::string rule;
@@ -387,11 +401,22 @@ struct NodeLost {
   std::string why;    ///< "its agent …"
 };
 
+/// Node → the process that drives the job, again and again while ranks run: AnswerLease must follow.
+struct AskLease {
+  std::uint64_t question = 0;
+};
+
+/// Node → coordinator: the node was sent SIGTERM, and may soon be gone.
+struct NodeStopping {
+  std::uint32_t node = 0;  ///< JobNodes says which
+};
+
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
-using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
-                              Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
-                              LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
-                              SharedWanted, RanksMet, Probed, Checked, AgreementWanted, Cut, CodeMapped,
-                              NodeLost, control::Output, control::InputTaken, control::Notice>;
+using FromNode =
+    std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said,
+                 Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, Quiet,
+                 Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, Checked,
+                 AgreementWanted, Cut, CodeMapped, NodeLost, NodeStopping, AskLease, control::Output,
+                 control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -208,13 +208,17 @@ void NodeSupervisor::on(node::EndJob&&) {
 }
 
 void NodeSupervisor::on(node::KillAll&&) {
+  signal_descendants(SIGKILL);
+  if (adopted_) adopted_->signal_all(SIGKILL);
+}
+
+void NodeSupervisor::signal_descendants(int number) const {
   std::set<pid_t> spared = spared_;
   for (const ProcessEntry& entry : descendants_of(getpid()))
     if (spared.contains(entry.pid) || spared.contains(entry.parent))
       spared.insert(entry.pid);
     else
-      kill(entry.pid, SIGKILL);
-  if (adopted_) adopted_->signal_all(SIGKILL);
+      kill(entry.pid, number);
 }
 
 void NodeSupervisor::on(node::HoldOutput&& message) {

@@ -21,6 +21,7 @@
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/memory_group.hpp"
 #include "node_messages.hpp"
+#include "node_pause.hpp"
 #include "node_waits.hpp"
 #include "program_files.hpp"
 #include "rank_process.hpp"
@@ -53,6 +54,8 @@ class NodeSupervisor {
   void set_links(Links links) { links_ = std::move(links); }
   /// Ranks of this node that another launcher has started: they are not started again. Before Prepare.
   void adopt(Adoption adoption);
+  /// Stops all ranks, or lets them go on unless the user has suspended the job.
+  void freeze(bool is_frozen);
   /// To whoever has started this process with adopted ranks.
   void report(const std::string& line) const { adopted_->report(line); }
   /// A child of this process that is no rank's: neither it nor what descends from it is ever killed here.
@@ -84,6 +87,8 @@ class NodeSupervisor {
   void on(node::LimitLog&& message);
   void on(node::Die&& message);
   void on(node::KillNode&&) { on(node::Die{}); }
+  void on(node::PauseNode&& message) { pause_node(std::chrono::nanoseconds(message.length_ns)); }
+  void on(node::AnswerLease&&) {}  // for who has asked
   void on(node::AnswerInject&& message);
   void on(node::AskWaits&& message) { waits_.ask(message.question); }
   void on(node::AskStack&& message);
@@ -97,6 +102,7 @@ class NodeSupervisor {
   void add_ranks_of_nodes(const node::AddRanks& message);
   Status check_needs(const node::AddRanks& message) const;
   void signal_all(int number);
+  void signal_descendants(int number) const;
   void signal_those_prepared(const RankProcess& rank, int number) const;
   RankProcess* rank_at(std::uint32_t slot);
   RankView view_of(const RankProcess& rank) const;
@@ -184,6 +190,7 @@ class NodeSupervisor {
   InputPipe input_;                 ///< of rank 0
   std::unique_ptr<Leases> leases_;  ///< of a profile whose LIVELINESS has one
   bool leases_held_ = false;        ///< the user has suspended the job
+  bool is_frozen_ = false;
   bool output_held_ = false;
   bool ending_ = false;
   bool libraries_seen_ = false;

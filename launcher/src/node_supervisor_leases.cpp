@@ -17,7 +17,8 @@ void NodeSupervisor::look_at_leases() {
   if (ending_) return;
   loop_.after(leases_->look_interval(), [this] { look_at_leases(); });
   // A rank whose output nobody takes waits for mpirun, so it is held, too.
-  leases_->begin_look(Leases::TimePoint::clock::now(), leases_held_ || output_held_ || is_stopped(mpirun_));
+  leases_->begin_look(Leases::TimePoint::clock::now(),
+                      leases_held_ || output_held_ || is_frozen_ || is_stopped(mpirun_));
   for (const RankProcess& rank : ranks_) {
     if (rank.phase != ProcessPhase::running) continue;
     const auto sign = life_sign(rank);
@@ -43,5 +44,15 @@ void NodeSupervisor::on(node::KillRank&& message) {
 }
 
 void NodeSupervisor::on(node::HoldLeases&& message) { leases_held_ = message.hold; }
+
+void NodeSupervisor::freeze(bool is_frozen) {
+  is_frozen_ = is_frozen;
+  if (!is_frozen_ && leases_held_) return;
+  const int number = is_frozen_ ? SIGSTOP : SIGCONT;
+  // What a process starts while it is looked for is found by the second look.
+  signal_descendants(number);
+  signal_descendants(number);
+  if (adopted_) adopted_->signal_all(number);
+}
 
 }  // namespace llamada::launcher

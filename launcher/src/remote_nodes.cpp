@@ -161,12 +161,30 @@ void RemoteNodes::welcome(Strangers::iterator stranger) {
   if (own_address_.empty()) own_address_ = own_address_of(socket);
   remote.link = std::make_unique<LinkToNode>(
       loop_, LinkToNode::Stream{std::move(socket)},
-      [this, node = hello.node](node::FromNode message) { actions_.take(node, std::move(message)); },
+      [this, node = hello.node](node::FromNode message) { take(node, std::move(message)); },
       [this, node = hello.node](const Error& error) {
         lose(node, error.code() == Errc::closed ? "llamanetd there has ended, or can no longer be reached"
                                                 : error.text());
       });
   actions_.joined(hello.node);
+}
+
+void RemoteNodes::take(std::uint32_t node, node::FromNode message) {
+  const auto* question = std::get_if<node::AskLease>(&message);
+  if (!question) return actions_.take(node, std::move(message));
+  if (!leases_) {
+    leases_.emplace(lease_length_);
+    look_at_leases();
+  }
+  leases_->asked(node, NodeLease::TimePoint::clock::now());
+  send(node, node::AnswerLease{question->question});
+}
+
+void RemoteNodes::look_at_leases() {
+  loop_.after(node_look_interval(lease_length_), [this] { look_at_leases(); });
+  for (const auto& [node, silent_for] : leases_->look(NodeLease::TimePoint::clock::now()))
+    lose(node, fmt::format("nothing has been heard of it for {:.1f} s",
+                           std::chrono::duration<double>(silent_for).count()));
 }
 
 void RemoteNodes::look_for_late_ones() {
@@ -180,12 +198,15 @@ void RemoteNodes::look_for_late_ones() {
 void RemoteNodes::lose(std::uint32_t node, std::string why) {
   Remote& remote = remotes_[node];
   if (std::exchange(remote.is_lost, true)) return;
+  if (leases_) leases_->forget(node);
   if (remote.agent) remote.agent->close_input();
   loop_.after(std::chrono::nanoseconds(0), [&remote] { remote.link.reset(); });  // which may be calling us
   actions_.lost(node, std::move(why));
 }
 
 void RemoteNodes::send(std::uint32_t node, const node::ToNode& message) {
+  if (const auto* prepare = std::get_if<node::Prepare>(&message))
+    lease_length_ = std::chrono::nanoseconds(prepare->node_lease_ns);
   if (Remote& remote = remotes_[node]; remote.link && !remote.is_lost) remote.link->send(message);
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "message_link.hpp"
 #include "node_agent_process.hpp"
 #include "node_handshake.hpp"
+#include "node_lease.hpp"
 #include "tcp.hpp"
 
 namespace llamada::launcher {
@@ -37,7 +39,7 @@ class RemoteNodes {
   /// Starts the agents of the nodes that have one. A node whose agent cannot be started is lost. Errors:
   /// there is no socket, or no random number to be had.
   Status start(const control::Start& job);
-  /// To a node that has joined and is not lost; else nothing happens.
+  /// To a node that has joined and is not lost; else nothing happens. Prepare says how long leases are.
   void send(std::uint32_t node, const node::ToNode& message);
 
   /// The IP address by which a node that has joined has reached this host; empty before the first has.
@@ -78,6 +80,8 @@ class RemoteNodes {
   void drop(Strangers::iterator stranger);
   void welcome(Strangers::iterator stranger);
   void look_for_late_ones();
+  void take(std::uint32_t node, node::FromNode message);
+  void look_at_leases();
   void lose(std::uint32_t node, std::string why);
 
   EventLoop& loop_;
@@ -89,6 +93,8 @@ class RemoteNodes {
   std::string own_address_;
   std::vector<Remote> remotes_;  ///< by node
   Strangers strangers_;          ///< the oldest first
+  std::chrono::nanoseconds lease_length_{0};
+  std::optional<NodeLeases> leases_;  ///< since a node has asked
 };
 
 }  // namespace llamada::launcher

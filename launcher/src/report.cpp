@@ -181,6 +181,12 @@ std::string report_to_json(const Report& report) {
   for (const LostNodeRecord& lost : report.lost_nodes)
     json["lost_nodes"].push_back(
         {{"node", lost.node}, {"name", lost.title}, {"why", lost.why}, {"total_s", or_null(lost.total_s)}});
+  json["drained_nodes"] = Json::array();
+  for (const DrainedNodeRecord& drained : report.drained_nodes)
+    json["drained_nodes"].push_back({{"name", drained.name},
+                                     {"asked_by", drained.asked_by},
+                                     {"ranks", drained.ranks},
+                                     {"total_s", or_null(drained.total_s)}});
   json["injections"] = Json::array();
   for (const InjectionRecord& injection : report.injections)
     json["injections"].push_back(

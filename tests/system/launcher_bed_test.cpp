@@ -142,6 +142,83 @@ TEST_CASE("nodes: a job goes on with a spare host when one loses its power, or i
   }
 }
 
+/// Jobs whose rank 2 is on node1, and which has node2 as a spare. A process beside each rank writes down
+/// where and when that ran. `disturbance` begins when rank 2 runs.
+Ran run_with_witnesses(const std::string& options, const std::string& disturbance) {
+  return run_beside_bed(
+      3,
+      "cat >witnessed <<'END'\n"
+      "(while echo $LLAMADA_RANK $(uname -n | cut -d- -f1) $(date +%s%N) >>witness; do sleep 0.02; done) &\n"
+      "exec " LLAMADA_HEAT
+      " -n 96 -s 40000 -o '' --check\nEND\n"
+      "mpirun -n 3 -H localhost:2,node1:1,node2:1 --qos node-fault-tolerant " +
+          options +
+          " sh witnessed >out 2>errors & job=$!\n"
+          "until grep -q '^2 node1 ' witness 2>/dev/null; do sleep 0.01; done\n" +
+          disturbance +
+          "wait $job\necho code $?\ncat out errors\n"
+          "until [ $(nodes exec 1 sh -c 'set -- /proc/[0-9]*; echo $#') = 2 ]; do sleep 0.1; done\n"
+          "grep '^2 node1 ' witness | tail -n 1 | { read rank host last; read rank host first <<END\n"
+          "$(grep '^2 node2 ' witness)\nEND\n"
+          "if [ -z \"$first\" ]; then echo rank 2 stayed; "
+          "elif [ \"$last\" -lt \"$first\" ]; then echo rank 2 moved; "
+          "else echo rank 2 ran twice: $last $first; fi; }\n");
+}
+
+TEST_CASE("nodes: a network that is cut for less than a lease costs a job nothing but time", "[system]") {
+  const Ran ran = run_with_witnesses("", "nodes relay 1 both cut=yes\nsleep 6\nnodes relay 1 both cut=no\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "heat: VERIFIED"));
+  CHECK(contains(ran.output, "code 0\n"));
+  CHECK(contains(ran.output, "rank 2 stayed\n"));
+}
+
+TEST_CASE("nodes: a node that was cut off for long runs nothing when it is back", "[system]") {
+  const Ran ran =
+      run_with_witnesses("",
+                         "nodes relay 1 both cut=yes\nuntil grep -q 'is lost' errors; do sleep 0.1; done\n"
+                         "nodes relay 1 both cut=no\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "mpirun: the node 'node1' is lost: nothing has been heard of it for "));
+  CHECK(contains(ran.output, "heat: VERIFIED"));
+  CHECK(contains(ran.output, "code 0\n"));
+  CHECK(contains(ran.output, "rank 2 moved\n"));
+}
+
+TEST_CASE("nodes: a node that stands still for a while goes on, and for long is given up", "[system]") {
+  for (const std::string length : {"3 s", "20 s"}) {
+    CAPTURE(length);
+    const Ran ran = run_with_witnesses("--inject 'pause node node1 after 1 s for " + length + "'", "");
+    if (ran.code == exit_skipped) return;
+    CAPTURE(ran.output);
+    CHECK(contains(ran.output, "for " + length + "' stops all processes of the node 'node1' now."));
+    CHECK(contains(ran.output, "heat: VERIFIED"));
+    CHECK(contains(ran.output, "code 0\n"));
+    CHECK(contains(ran.output, length == "3 s" ? "rank 2 stayed\n" : "rank 2 moved\n"));
+  }
+}
+
+TEST_CASE("nodes: a node that is drained can lose its power, and the job does not notice", "[system]") {
+  const Ran ran = run_beside_bed(
+      3, "mpirun -n 3 -H localhost:2,node1:1,node2:1 --qos node-fault-tolerant " LLAMADA_HEAT
+         " -n 96 -s 30000 -o '' --check >out 2>errors & job=$!\n"
+         "drain() { nodes exec 0 " LLAMADA_TOOL
+         " drain job- $1; }\n"
+         "until drain node1; do sleep 0.1; done\n"
+         "until [ $(nodes exec 1 sh -c 'set -- /proc/[0-9]*; echo $#') = 2 ]; do sleep 0.1; done\n"
+         "nodes kill 1\nkill -0 $job && echo the job runs\nwait $job\necho code $?\ncat out errors\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output,
+                 "The node 'node1' is drained: all ranks start again, those of 'node1' on 'node2'."));
+  CHECK(contains(ran.output, "the job runs\n"));
+  CHECK_FALSE(contains(ran.output, "is lost"));
+  CHECK(contains(ran.output, "heat: VERIFIED"));
+  CHECK(contains(ran.output, "code 0\n"));
+}
+
 TEST_CASE("nodes: a job by raw Ethernet has right answers over links that lose, reorder and damage frames",
           "[system]") {
   const Ran ran = run_beside_bed(2,

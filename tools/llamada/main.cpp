@@ -10,6 +10,7 @@
 #include "job.hpp"
 #include "llamada/base/nearest_word.hpp"
 #include "ls.hpp"
+#include "move.hpp"
 #include "persist.hpp"
 #include "qos.hpp"
 #include "rank_spy.hpp"
@@ -242,16 +243,45 @@ void add_top(CLI::App& app, Action& chosen) {
   watched->callback([&chosen, options] { chosen = [options] { return top(*options); }; });
 }
 
+void add_job_option(CLI::App& command, std::string& job) {
+  command
+      .add_option("JOB", job, "The job's number in `llamada ls`, its first digits, or mpirun's process id")
+      ->required();
+}
+
 void add_inject(CLI::App& app, Action& chosen) {
   auto words = std::make_shared<std::pair<std::string, std::string>>();
   auto* injected = app.add_subcommand("inject", "Cause a failure in a running job, to test it");
-  injected
-      ->add_option("JOB", words->first,
-                   "The job's number in `llamada ls`, its first digits, or mpirun's process id")
-      ->required();
+  add_job_option(*injected, words->first);
   injected->add_option("RULE", words->second, "A rule of mpirun --inject, 'kill rank 2 after 1 s'")
       ->required();
   injected->callback([&chosen, words] { chosen = [words] { return inject(words->first, words->second); }; });
+}
+
+void add_drain(CLI::App& app, Action& chosen) {
+  auto words = std::make_shared<std::pair<std::string, std::string>>();
+  auto* drained = app.add_subcommand(
+      "drain", "Move all ranks of a running job away from a node; all ranks start again and catch up");
+  add_job_option(*drained, words->first);
+  drained->add_option("NODE", words->second, "The node, as mpirun's --host or --hostfile names it")
+      ->required();
+  drained->callback([&chosen, words] { chosen = [words] { return drain(words->first, words->second); }; });
+}
+
+struct MigrateWords {
+  std::string job, node;
+  std::uint32_t rank = 0;
+};
+
+void add_migrate(CLI::App& app, Action& chosen) {
+  auto words = std::make_shared<MigrateWords>();
+  auto* migrated = app.add_subcommand(
+      "migrate", "Move one rank of a running job to another node; all ranks start again and catch up");
+  add_job_option(*migrated, words->job);
+  migrated->add_option("RANK", words->rank, "The rank; no other may share its node")->required();
+  migrated->add_option("NODE", words->node, "A node of the job, or a spare one")->required();
+  migrated->callback(
+      [&chosen, words] { chosen = [words] { return migrate(words->job, words->rank, words->node); }; });
 }
 
 int print_help(const CLI::App& app, const std::vector<std::string>& words) {
@@ -318,7 +348,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top,
-                    add_inject, add_job, add_persist, add_help})
+                    add_inject, add_drain, add_migrate, add_job, add_persist, add_help})
     add(app, chosen);
   try {
     app.parse(argc, argv);

@@ -210,6 +210,101 @@ TEST_CASE("coordinator: a rule kills a node that is not mpirun's own", "[launche
 
 namespace {
 
+/// The answer to a request of `llamada drain`.
+InjectAnswer answer_to(Course& course, const std::string& request) {
+  course.coordinator.take(node::InjectWanted{7, request});
+  return course.told<node::AnswerInject>().back().answer;
+}
+
+}  // namespace
+
+TEST_CASE("coordinator: the ranks leave a node that is drained, and it is not a lost one", "[launcher]") {
+  Course course;
+  course.begin();
+  const InjectAnswer answer = answer_to(course, "drain b");
+  CHECK(answer.accepted);
+  CHECK(answer.text == "The node 'b' is drained: all ranks start again, those of 'b' on 'c'.");
+  CHECK(contains(course.notices(), "mpirun: the node 'b' is drained (llamada drain); "));
+  CHECK(course.told<node::KillAll>().size() == 1);
+  // While the ranks are being stopped: the next node, the same one, and the end of the drained one.
+  CHECK(contains(answer_to(course, "drain b").text, "are leaving it already"));
+  CHECK(
+      contains(answer_to(course, "drain x").text, "the job has no node 'x'; there are a, b and the spare c"));
+  CHECK(answer_to(course, "drain a").accepted == false);  // no host is left but the spare
+  CHECK(answer_to(course, "drain c").accepted);
+  course.coordinator.take(node::NodeLost{1, "'b'", "its agent was killed"});
+  course.all_end();
+  auto restart = course.coordinator.take_restart();
+  REQUIRE(restart);
+  CHECK(restart->job.nodes[1].name == "a");
+  CHECK(restart->job.spares.empty());
+  CHECK(restart->report.lost_nodes.empty());
+  REQUIRE(restart->report.drained_nodes.size() == 2);
+  CHECK(restart->report.drained_nodes[0].ranks == std::vector<std::uint32_t>{2, 3});
+
+  Course second;
+  second.coordinator.take(std::move(*restart));
+  second.run();
+  for (std::uint32_t slot = 0; slot < 4; ++slot) second.coordinator.take(node::Live{slot, {}});
+  CHECK(contains(second.notices(), " s after they were stopped.\n"));
+  CHECK(
+      contains(answer_to(second, "drain a").text, "no other node of the job has room for the ranks of 'a'"));
+}
+
+TEST_CASE("coordinator: a node that is sent SIGTERM is drained, unless mpirun is sent it too", "[launcher]") {
+  Course course;
+  course.begin();
+  course.coordinator.take(node::NodeStopping{1});
+  CHECK(course.told<node::KillAll>().empty());
+  course.wait_until([&] { return !course.told<node::KillAll>().empty(); });
+  CHECK(contains(course.notices(), "mpirun: the node 'b' is drained (SIGTERM); "));
+  Course whole;
+  whole.begin();
+  whole.coordinator.take(node::NodeStopping{1});
+  whole.coordinator.take(control::Message(control::Signal{15}));
+  for (int i = 0; i < 300; ++i) {
+    whole.loop.after(std::chrono::milliseconds(5), [] {});
+    REQUIRE(whole.loop.run_once());
+  }
+  CHECK(whole.told<node::KillAll>().empty());
+  // With a loss it is drained at once.
+  Course both;
+  both.begin();
+  both.coordinator.take(node::NodeStopping{0});
+  both.coordinator.take(node::NodeLost{1, "'b'", "its agent was killed"});
+  CHECK(contains(both.notices(), "the node 'a' was sent SIGTERM, but its ranks stay there: no other node"));
+}
+
+TEST_CASE("coordinator: a rank moves only if it shares its node with no other", "[launcher]") {
+  Course course;
+  course.begin();
+  CHECK(contains(answer_to(course, "migrate 2 c").text, "shares the node 'b' with other ranks"));
+  CHECK(contains(answer_to(course, "migrate 2 b").text, "rank 2 runs on 'b' already"));
+  CHECK(contains(answer_to(course, "migrate 4 c").text, "only the ranks 0 to 3"));
+  CHECK(course.told<node::KillAll>().empty());
+}
+
+TEST_CASE("coordinator: no node is drained where its ranks cannot go on", "[launcher]") {
+  const auto refusal = [](control::Start job) {
+    Course course;
+    course.coordinator.take(control::Message(std::move(job)));
+    course.run();
+    const InjectAnswer answer = answer_to(course, "drain b");
+    CHECK_FALSE(answer.accepted);
+    CHECK(course.told<node::KillAll>().empty());
+    return answer.text;
+  };
+  control::Start job = job_on_two_nodes();
+  job.profile = qos::serialize(fault_tolerant());
+  CHECK(contains(refusal(job), "that needs DURABILITY TRANSIENT or PERSISTENT"));
+  job = job_on_two_nodes();
+  job.nodes.clear();
+  job.node_of_rank.clear();
+  CHECK(contains(refusal(job), "the job runs on one node"));
+}
+
+namespace {
+
 /// What a rank says of a checkpoint.
 node::Reached of_checkpoint(std::uint32_t slot, ReplayPlace place, std::uint64_t question,
                             std::uint32_t number = 0, WrittenOutput written = {}) {

@@ -109,6 +109,12 @@ TEST_CASE("inject: the launcher's processes and the memory of the log", "[launch
   CHECK(good("kill node b after 2 s").name == "b");
   CHECK(good("kill node b after 2 s").delay == 2s);
   CHECK(contains(error_of("kill node"), "the name of a host"));
+  CHECK(good("pause node b after 2 s for 3 s").deed == InjectDeed::pause);
+  CHECK(good("pause node b after 2 s for 3 s").name == "b");
+  CHECK(good("pause node b after 2 s for 3 s").delay == 2s);
+  CHECK(good("pause node b for 3 s").length == 3s);
+  CHECK(contains(error_of("pause rank 2 for 1 s"), "expected 'node'"));
+  CHECK(contains(error_of("pause node b after 2 s"), "'for' is missing"));
   CHECK(contains(error_of("kill node b every 1 s"), "'after' or nothing"));
   CHECK(good("kill driver").target == InjectTarget::driver);
   CHECK(good("kill driver").delay == 0s);

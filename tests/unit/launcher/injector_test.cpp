@@ -29,7 +29,9 @@ struct Tested {
     };
     hands.is_replaying = [this](std::uint32_t) { return replaying; };
     hands.kill_driver = [this](const std::string&) { done.emplace_back("driver"); };
-    hands.kill_node = [this](const std::string& name, const std::string&) { done.push_back("node " + name); };
+    hands.hit_node = [this](const InjectRule& rule, const std::string&) {
+      done.push_back((rule.deed == InjectDeed::pause ? "pause node " : "node ") + rule.name);
+    };
     hands.kill_mpirun = [this](const std::string&) { done.emplace_back("mpirun"); };
     hands.limit_log = [this](std::uint64_t size_bytes) { done.push_back(fmt::format("log {}", size_bytes)); };
     injector = std::make_unique<Injector>(loop, std::move(rules), std::move(hands));

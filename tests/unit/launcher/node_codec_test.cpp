@@ -71,6 +71,8 @@ std::vector<node::ToNode> some_to_node() {
           node::RestoreJournal{{1, RankJournal::ledger, 5, {{1, 2, 3}, {4, 5, 6}}}},
           node::MakeCut{9},
           node::KillNode{2},
+          node::PauseNode{2, 5'000'000'000},
+          node::AnswerLease{8},
           control::Input{std::string("a\0b", 3)}};
 }
 
@@ -115,6 +117,8 @@ std::vector<node::FromNode> some_from_node() {
           node::Cut{{{1, RankJournal::ledger, 5, {{1, 2, 3}, {4, 5, 6}}}}, "damaged"},
           node::CodeMapped{2, {"/lib/libc.so.6 10 abc"}},
           node::NodeLost{3, "'b' (hosts:3)", "its agent ended"},
+          node::AskLease{9},
+          node::NodeStopping{3},
           control::Output{1, 2, "text"},
           control::InputTaken{100},
           control::Notice{"mpirun: x\n"}};

@@ -17,6 +17,7 @@ enum class InjectDeed {
   kill,
   stop,         ///< SIGSTOP, and SIGCONT after a while
   slow,         ///< stopped for a part of the time, again and again
+  pause,        ///< a node stands still for a while, as a virtual machine that is paused
   memory_full,  ///< the memory for histories is used up
 };
 
@@ -39,6 +40,7 @@ enum class InjectTrigger {
 ///     rule   = "kill" whom when [ life ] [ "signal" SIGNAL ] [ seed ]
 ///            | "kill" ( "driver" | "mpirun" ) [ "after" T ]
 ///            | "kill" "node" NAME [ "after" T ]                   NAME as in --host
+///            | "pause" "node" NAME [ "after" T ] "for" T
 ///            | "stop" whom time "for" T [ life ] [ seed ]
 ///            | "slow" whom "by" P "%" [ "after" T ] [ "for" T ] [ seed ]
 ///            | "memory" "full" "after" SIZE "of" "log"
@@ -67,7 +69,7 @@ struct InjectRule {
   std::optional<std::uint32_t> incarnation;
   bool in_replay = false;  ///< of after: since a replacement's start, while that repeats its past
   int signal = 9;          ///< of kill
-  std::optional<std::chrono::nanoseconds> length;  ///< of stop and slow; slow without it: for ever
+  std::optional<std::chrono::nanoseconds> length;  ///< of stop, pause and slow; slow without it: for ever
   double percent = 0;                              ///< of slow: how much of the time it is stopped, 1 to 99
   std::uint64_t size_bytes = 0;                    ///< of memory_full
   std::optional<std::uint64_t> seed;               ///< of what is drawn: any_rank, spread

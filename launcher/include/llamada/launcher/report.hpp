@@ -72,6 +72,16 @@ struct LostNodeRecord {
   std::optional<double> total_s{};
 };
 
+/// A node that the ranks have left on purpose.
+struct DrainedNodeRecord {
+  std::string name;
+  std::string asked_by;              ///< "llamada drain", "SIGTERM"
+  std::vector<std::uint32_t> ranks;  ///< that ran there
+  /// From the stop until all ranks were where they had been before; nothing: they never came there, or none
+  /// ran there.
+  std::optional<double> total_s{};
+};
+
 /// What a job was like (docs/mpirun.md has the fields).
 struct Report {
   std::uint64_t job_number = 0;
@@ -81,6 +91,7 @@ struct Report {
   std::uint32_t replacements = 0;
   std::vector<InjectionRecord> injections;
   std::vector<LostNodeRecord> lost_nodes;
+  std::vector<DrainedNodeRecord> drained_nodes;
   std::vector<OverdueRecord> overdue;
   std::vector<std::string> deadlocks;  ///< as they were said
   std::vector<RankView> ranks;         ///< in order

@@ -336,12 +336,14 @@ struct Woken {
   bool operator==(const Woken&) const = default;
 };
 
-/// A tool asks the driver of a job for a failure, by a rule of mpirun's --inject.
+/// A tool asks the driver of a job for a failure, by a rule of mpirun's --inject; or to move ranks, by
+/// a text of launcher/src/job_moves.hpp.
 struct Inject {
   std::string rule;
   bool operator==(const Inject&) const = default;
 };
-/// It will happen, and `text` is the rule with the seed that was drawn; or `text` is why not.
+/// It will happen, and `text` is the rule with the seed that was drawn, or what will happen; or `text` is why
+/// not.
 struct Injected {
   bool accepted = false;
   std::string text;
