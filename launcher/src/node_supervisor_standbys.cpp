@@ -43,9 +43,6 @@ bool NodeSupervisor::wake_standby(RankProcess& rank, const node::RankStart& star
   rank.root = rank.group = copy->pid;
   rank.phase = ProcessPhase::running;
   rank.started_at = RankProcess::TimePoint::clock::now();
-  tell_(control::Notice{
-      fmt::format("mpirun: rank {} is replaced by its standby of MPI call {}, as incarnation {}.\n",
-                  rank.slot, copy->call, start.incarnation)});
   tell_(node::Started{rank.slot, rank.root});
   return true;
 }

@@ -18,8 +18,8 @@ namespace llamada::launcher {
 /// Threads: one.
 class Standbys {
  public:
-  /// So many are kept: should the newest fail, there is another one.
-  static constexpr std::size_t kept_max = 2;
+  /// So many are kept: each may need as much memory as the rank.
+  static constexpr std::size_t kept_max = 1;
 
   /// Gives those that are no longer of use, and are to be killed.
   [[nodiscard]] std::vector<pid_t> add(const ParkedCopy& copy);

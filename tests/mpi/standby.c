@@ -1,11 +1,13 @@
-/* standby STEPS MICROSECONDS MEBIBYTES: a program whose ranks may go on from parked copies. Each step has a
- * ring, a sum, receives from any source, a question for the time, and a line in a file of the rank; a rank
- * reads a file, too, and has so much memory that it changes a little. Prints a line for each hundredth step
- * and a digest of all at the end. The order in which messages from any source come is no part of it. */
+/* standby STEPS MICROSECONDS MEBIBYTES [OBSTACLE]: a program whose ranks may go on from parked copies. Each
+ * step has a ring, a sum, receives from any source, a question for the time, and a line in a file of the
+ * rank; a rank reads a file, too, and has so much memory that it changes a little. Prints a line for each
+ * hundredth step and a digest of all at the end. The order in which messages from any source come is no part
+ * of it. An OBSTACLE (pipe, twice, timer, file, requests) is why no copy can be made. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +35,19 @@ static word from_any(int rank, int size, word state) {
   return sum;
 }
 
+static void make_obstacle(const char* name) {
+  static int ends[2], got;
+  static MPI_Request request;
+  static MPI_File file;
+  const struct itimerval late = {{0, 0}, {100000, 0}};
+  if (strcmp(name, "pipe") == 0 && pipe(ends) != 0) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (strcmp(name, "twice") == 0 && !fopen("input", "r")) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (strcmp(name, "timer") == 0 && setitimer(ITIMER_REAL, &late, NULL) != 0) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (strcmp(name, "file") == 0)
+    MPI_File_open(MPI_COMM_WORLD, "file", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+  if (strcmp(name, "requests") == 0) MPI_Irecv(&got, 1, MPI_INT, 0, 99, MPI_COMM_SELF, &request);
+}
+
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
@@ -41,10 +56,12 @@ int main(int argc, char** argv) {
   const int steps = atoi(argv[1]), pause = atoi(argv[2]);
   const size_t words = (size_t)atoi(argv[3]) * 131072 + 1;
   word* const memory = calloc(words, sizeof(word));
+  for (size_t i = 0; i < words; i++) memory[i] = i;
   char name[64];
   snprintf(name, sizeof name, "written.%d", rank);
   FILE* const written = fopen(name, "w");
   FILE* const input = fopen("input", "r");
+  if (argc > 4) make_obstacle(argv[4]);
   word state = 1 + (word)rank, from_left = 0, sum = 0, read = 0;
   double last = MPI_Wtime();
   for (int step = 1; step <= steps; step++) {

@@ -160,7 +160,7 @@ void become_rank(Process& process) {
 
 void make_standbys(Process& process) {
   const World& world = *process.runtime.world;
-  const bool wants_some = world.profile().rank_replacement.standby_interval != qos::duration_infinite;
+  const bool wants_some = world.profile().rank_replacement.standby_interval != qos::standby_off;
   if (!wants_some || !world.protection().records_outcomes) return;
   process.standby = std::make_unique<standby::Standby>(process.runtime, process.clock,
                                                        [&process] { become_rank(process); });

@@ -1,23 +1,20 @@
 #include "standby/process_copy.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <string_view>
+
+#include "standby/proc.hpp"
 
 namespace llamada::mpi::standby {
 namespace {
@@ -27,25 +24,21 @@ long own_pid() { return ::syscall(SYS_getpid); }
 long parent_pid() { return ::syscall(SYS_getppid); }
 
 std::size_t thread_count() {
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir("/proc/self/task"), ::closedir);
-  if (!listing) return 0;
-  std::size_t count = 0;
-  while (const dirent* const entry = ::readdir(listing.get())) count += entry->d_name[0] != '.' ? 1 : 0;
-  return count;
+  const auto threads = numbers_in("/proc/self/task");
+  return threads ? threads->size() : 0;
 }
 
-/// Whether a file of /proc has nothing in it.
-bool is_empty_or_absent(const char* path) {
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return errno == ENOENT;
-  char byte = 0;
-  const ssize_t count = ::read(file, &byte, 1);
-  ::close(file);
-  return count == 0;
-}
-
+/// Children that have ended count, too: the program may ask for them.
 bool has_children() {
-  return !is_empty_or_absent(fmt::format("/proc/self/task/{}/children", ::syscall(SYS_gettid)).c_str());
+  siginfo_t found{};
+  return ::syscall(SYS_waitid, P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT | __WALL, nullptr) == 0 ||
+         errno != ECHILD;
+}
+
+/// Timers of timer_create(). A kernel that does not list them may have some.
+bool has_timers() {
+  const auto timers = content_of("/proc/self/timers");
+  return !timers || !timers->empty();
 }
 
 bool has_interval_timer() {
@@ -59,42 +52,36 @@ bool has_interval_timer() {
 
 struct Area {
   std::uint64_t begin = 0, end = 0;
-  std::string flags, name;
+  std::string flags;
 };
 
 /// A line of /proc/self/maps.
-Area area_in(const char* line) {
+Area area_in(const std::string& line) {
   Area area;
-  char flags[8] = {}, name[64] = {};
-  if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %63s", &area.begin, &area.end, flags,
-                  name) >= 3)
+  char flags[8] = {};
+  if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s", &area.begin, &area.end, flags) == 3)
     area.flags = flags;
-  area.name = name;
   return area;
 }
 
-/// What llamaNET maps for reading: the arenas of other ranks and the driver's page.
-bool is_of_llamanet(const Area& area) {
-  return area.flags[1] != 'w' &&
-         (area.name.ends_with("llamada-arena") || area.name.ends_with("llamada-page"));
+/// Shared memory that the process may write to stays shared with a copy. What it may only read is as good for
+/// the copy: other ranks' arenas, the driver's page, files.
+bool is_shared_for_writing(const Area& area) {
+  return area.flags.size() != 4 || (area.flags[3] == 's' && area.flags[1] == 'w');
 }
 
-/// Memory that is shared for writing stays shared with a copy.
 bool shares_memory(std::span<const std::byte> arena) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> maps(std::fopen("/proc/self/maps", "re"), std::fclose);
+  const auto maps = content_of("/proc/self/maps");
   if (!maps) return true;
   const auto begin = reinterpret_cast<std::uint64_t>(arena.data()), end = begin + arena.size();
-  char* line = nullptr;
-  std::size_t room = 0;
-  bool found = false;
-  while (!found && ::getline(&line, &room, maps.get()) > 0) {
-    const Area area = area_in(line);
+  for (std::size_t at = 0; at < maps->size();) {
+    const std::size_t line_end = std::min(maps->find('\n', at), maps->size());
+    const Area area = area_in(maps->substr(at, line_end - at));
     const bool is_own = area.begin >= begin && area.end <= end;
-    const bool is_shared = area.flags.size() != 4 || area.flags[3] == 's';
-    found = is_shared && !is_own && (area.flags.size() != 4 || !is_of_llamanet(area));
+    if (!is_own && is_shared_for_writing(area)) return true;
+    at = line_end + 1;
   }
-  std::free(line);
-  return found;
+  return false;
 }
 
 /// Where libc keeps the number of this thread, which is another one in the copy.
@@ -123,7 +110,7 @@ void set_signals(const sigset_t& signals, sigset_t* before) {
 std::string obstacle_in_process(std::span<const std::byte> arena) {
   if (thread_count() != 1) return "the program has more than one thread";
   if (has_children()) return "the program has child processes";
-  if (has_interval_timer() || !is_empty_or_absent("/proc/self/timers")) return "the program has set a timer";
+  if (has_interval_timer() || has_timers()) return "the program has set a timer";
   if (shares_memory(arena)) return "the program has memory that it shares with others (mmap, shmat)";
   return {};
 }

@@ -1,6 +1,5 @@
 #include "standby/program_files.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -10,12 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstring>
-#include <memory>
 #include <optional>
 
+#include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/kept_descriptor.hpp"
+#include "standby/proc.hpp"
 
 namespace llamada::mpi::standby {
 namespace {
@@ -26,43 +24,23 @@ constexpr unsigned memory_devices = 1;
 
 std::string path_of(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
 
-std::string name_of(int descriptor) {
-  char name[4096];
-  const ssize_t length = ::readlink(path_of(descriptor).c_str(), name, sizeof name);
-  return length > 0 ? std::string(name, static_cast<std::size_t>(length)) : "a file";
-}
+std::string name_of(int descriptor) { return link_of(path_of(descriptor)).value_or("a file"); }
 
 /// Whether llamanetd has it, too: a replacement that begins at the program's beginning has it as it is now.
 bool is_inherited(int descriptor) {
-  char own[4096], parents[4096];
-  const ssize_t length = ::readlink(path_of(descriptor).c_str(), own, sizeof own);
-  const std::string path = fmt::format("/proc/{}/fd/{}", ::syscall(SYS_getppid), descriptor);
-  return length > 0 && ::readlink(path.c_str(), parents, sizeof parents) == length &&
-         std::memcmp(own, parents, static_cast<std::size_t>(length)) == 0;
+  const auto own = link_of(path_of(descriptor));
+  return own && own == link_of(fmt::format("/proc/{}/fd/{}", ::syscall(SYS_getppid), descriptor));
 }
 
 /// A lock on a file (flock) belongs to what the copy would share.
 bool is_locked(int descriptor) {
-  char text[4096];
-  const int info = ::open(fmt::format("/proc/self/fdinfo/{}", descriptor).c_str(), O_RDONLY | O_CLOEXEC);
-  if (info < 0) return true;
-  const ssize_t length = ::read(info, text, sizeof text - 1);
-  ::close(info);
-  if (length < 0) return true;
-  text[length] = '\0';
-  return std::strstr(text, "\nlock:") != nullptr;
+  const auto information = content_of(fmt::format("/proc/self/fdinfo/{}", descriptor));
+  return !information || information->find("\nlock:") != std::string::npos;
 }
 
 std::optional<std::vector<int>> open_descriptors() {
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir("/proc/self/fd"), ::closedir);
-  if (!listing) return std::nullopt;
-  std::vector<int> found;
-  while (const dirent* const entry = ::readdir(listing.get())) {
-    int descriptor = -1;
-    std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), descriptor);
-    if (descriptor >= 0 && descriptor != ::dirfd(listing.get()) && !is_kept(descriptor))
-      found.push_back(descriptor);
-  }
+  auto found = numbers_in("/proc/self/fd");
+  if (found) std::erase_if(*found, [](int descriptor) { return is_kept(descriptor); });
   return found;
 }
 
@@ -100,25 +78,25 @@ std::string ProgramFiles::add(int descriptor) {
       files_, [&](const File& other) { return other.device == found.st_dev && other.inode == found.st_ino; });
   if (is_open_twice) return "is open twice";
   if (is_locked(descriptor)) return "is locked";
-  const int flags = ::fcntl(descriptor, F_GETFL);
-  const int descriptor_flags = ::fcntl(descriptor, F_GETFD);
+  const auto flags = static_cast<int>(::syscall(SYS_fcntl, descriptor, F_GETFL));
+  const auto descriptor_flags = static_cast<int>(::syscall(SYS_fcntl, descriptor, F_GETFD));
   if (flags < 0 || descriptor_flags < 0) return "cannot be looked at";
-  files_.push_back(
-      {descriptor, flags, descriptor_flags, ::lseek(descriptor, 0, SEEK_CUR), found.st_dev, found.st_ino});
+  files_.push_back({descriptor, flags, descriptor_flags, ::syscall(SYS_lseek, descriptor, 0, SEEK_CUR),
+                    found.st_dev, found.st_ino});
   return {};
 }
 
+// By system calls: libc's functions are also the program's, and would forget what is known of the descriptor.
 Status ProgramFiles::reopen() const {
   for (const File& file : files_) {
     const int close_flag = (file.descriptor_flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0;
-    const int again =
-        ::open(path_of(file.descriptor).c_str(), (file.flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC);
-    if (again < 0) return system_failure(fmt::format("opening {} again", name_of(file.descriptor)));
-    const bool is_placed = ::lseek(again, file.place, SEEK_SET) == file.place &&
-                           ::dup3(again, file.descriptor, close_flag) == file.descriptor;
-    const int error = errno;
-    ::close(again);
-    if (!is_placed) return system_failure("placing a file that was opened again", error);
+    const int flags = (file.flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC;
+    const FileDescriptor again(
+        static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path_of(file.descriptor).c_str(), flags, 0)));
+    if (!again) return system_failure(fmt::format("opening {} again", name_of(file.descriptor)));
+    const bool is_placed = ::syscall(SYS_lseek, again.get(), file.place, SEEK_SET) == file.place &&
+                           ::syscall(SYS_dup3, again.get(), file.descriptor, close_flag) == file.descriptor;
+    if (!is_placed) return system_failure("placing a file that was opened again");
   }
   return {};
 }

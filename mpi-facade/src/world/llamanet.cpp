@@ -19,6 +19,7 @@
 #include "llamada/qos/serialization.hpp"
 #include "world/cores.hpp"
 #include "world/last_output.hpp"
+#include "world/peer_memory.hpp"
 #include "world/remote_logs.hpp"
 
 namespace llamada::mpi {
@@ -390,7 +391,6 @@ class LlamanetWorld final : public World {
   std::string obstacle_to_standby() override {
     if (links_) return "the job is on several nodes";
     if (guard_) return "another launcher has started the ranks";
-    if (application_->roster().page().arenas_on_disk != 0) return "the logs lie on a disk (log_directory)";
     if (cut()->load(std::memory_order_relaxed) != 0) return "the job can be resumed (mpirun --store)";
     if (is_resumed()) return "the job was resumed";
     if (size() != world_size()) return "the job has started other programs by MPI_Comm_spawn";
@@ -405,10 +405,19 @@ class LlamanetWorld final : public World {
   Result<std::vector<FileDescriptor>> park(std::uint64_t call) override { return application_->park(call); }
   Status take_over() override {
     if (auto taken = application_->take_over(); !taken) return taken;
+    (void)own_card();  // of this process from now on
     repeats_as_copy_ = true;
     said_used_up_ = false;
     arena().set_replaying(true);
     return {};
+  }
+  void goes_on_as_copy(const WrittenOutput& written, std::chrono::nanoseconds age) override {
+    using Milliseconds = std::chrono::duration<std::uint32_t, std::milli>;
+    const auto rounded = std::chrono::ceil<Milliseconds>(std::max(age, std::chrono::nanoseconds(1)));
+    ask({.place = llamanet::ReplayPlace::restored,
+         .number = rounded.count(),
+         .output = written[0],
+         .errors = written[1]});
   }
   void note(std::string_view text) override { tell(llamanet::SayKind::note, 0, text); }
   void checkpoint_written(std::uint32_t number) override {

@@ -159,7 +159,9 @@ class World {
   /// Then: the copy is the rank, in the next incarnation, and finds the arena as its predecessors left it.
   /// All logs and journals in there are to be opened again. Errors: as to join the job.
   virtual Status take_over() { return failure(Errc::unsupported, "there is no driver here"); }
-  /// What others may do about it is nothing: for people who want to know more (mpirun -v).
+  /// Then: the copy was made `age` ago, and the rank had written so much: that does not come again.
+  virtual void goes_on_as_copy(const WrittenOutput& /*written*/, std::chrono::nanoseconds /*age*/) {}
+  /// Tells people who want to know more (mpirun -v).
   virtual void note(std::string_view /*text*/) {}
 
   /// The arena of this rank (to create and adopt logs in).

@@ -313,7 +313,7 @@ enum class ReplayPlace : std::uint32_t {
 struct Reach {
   ReplayPlace place = ReplayPlace::over;
   bool is_single = false;                ///< the process has never had a second thread
-  std::uint32_t number = 0;              ///< of checkpoint
+  std::uint32_t number = 0;              ///< see docs/internals/driver-protocol.md
   std::uint64_t output = 0, errors = 0;  ///< of restored: bytes of standard output and standard error
   bool operator==(const Reach&) const = default;
 };
