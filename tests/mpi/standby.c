@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   char name[64];
   snprintf(name, sizeof name, "written.%d", rank);
   FILE* const written = fopen(name, "w");
+  setvbuf(written, NULL, _IOLBF, 4096); /* an operation on a file in each step */
   FILE* const input = fopen("input", "r");
   if (argc > 4) make_obstacle(argv[4]);
   word state = 1 + (word)rank, from_left = 0, sum = 0, read = 0;
