@@ -5,6 +5,7 @@ PART is
   random    kills at random moments
   steps     a kill at each step of the making of a copy and of its way back
   together  a rank and its copy are killed at once, and a copy alone
+  waking    a rank is killed, and its copy as it is woken
   ends      mpirun or llamanetd is killed: no copy stays
   skipped   programs of which no copy can be made
   other     the same as random, with a program and its arguments behind COUNT and '--'"""
@@ -44,6 +45,14 @@ def read(path):
         return b""
 
 
+def send(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
 class Job:
     """One job of a program, in a folder of its own."""
 
@@ -76,19 +85,20 @@ class Job:
         return found
 
     def ranks(self):
-        """By rank: the pids of living ranks and of parked copies."""
-        living, parked = {}, {}
+        """By rank: the pids of its process and its copies, and of those that are parked for certain."""
+        all_of, parked = {}, {}
         executable = os.path.realpath(self.program[0])
         for pid, exe, environment in self.processes():
             if exe != executable:
                 continue
             rank = int(next(each[9:] for each in environment if each.startswith("PMI_RANK=")))
+            all_of.setdefault(rank, []).append(pid)
             try:
-                is_parked = os.readlink(f"/proc/{pid}/fd/1") == "/dev/null"
+                if os.readlink(f"/proc/{pid}/fd/1") == "/dev/null":
+                    parked.setdefault(rank, []).append(pid)
             except OSError:
-                continue
-            (parked if is_parked else living)[rank] = pid
-        return living, parked
+                pass
+        return all_of, parked
 
     def end(self):
         """Waits for mpirun. Gives its exit code, or None if it had to be killed."""
@@ -179,14 +189,13 @@ class Test:
             shutil.rmtree(job.folder)
         return totals
 
-    def kill(self, pids):
-        """All are stopped first, so that none ends because of another's end."""
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in pids:
-                try:
-                    os.kill(pid, number)
-                except ProcessLookupError:
-                    pass
+    def kill(self, find):
+        """All that find() gives are stopped first, so that none ends because of another's end, nor makes another."""
+        stopped = set()
+        while new := set(find()) - stopped:
+            send(new, signal.SIGSTOP)
+            stopped |= new
+        send(stopped, signal.SIGKILL)
 
 
 def random_kills(test, count, program, ranks=3):
@@ -218,28 +227,40 @@ def steps(test, steps_of):
 def together(test, count):
     program = [test.program, "120", "5000", "1"]
     for number in range(count):
+        is_alone = number % 2 == 1
         job = test.start(3, program, test.profile("0.05"))
         test.undisturbed(3, program)
         rank = test.random.randrange(3)
+        is_there = wait_until(lambda: job.ranks()[1].get(rank))
         time.sleep(test.random.random() * 0.3)
-        # A copy may be replaced between two looks.
-        living, parked = wait_until(lambda: next((each for each in [job.ranks()] if rank in each[0] and rank in each[1]), None)) or ({}, {})
-        is_alone = number % 2 == 1
-        victims = [parked.get(rank)] if is_alone else [living.get(rank), parked.get(rank)]
         what = f"rank {rank}'s copy alone" if is_alone else f"rank {rank} and its copy"
-        if None in victims:
-            job.end()
-            test.wrong(job, f"{what}: there is no copy")
-            continue
-        test.kill(victims)
-        deaths = test.sums["deaths"]
+        if is_alone:
+            send(job.ranks()[1].get(rank, []), signal.SIGKILL)
+        else:
+            test.kill(lambda: job.ranks()[0].get(rank, []))
+        before = dict(test.sums)
         totals = test.check(job, 3, what)
-        if totals and test.sums["deaths"] - deaths != (0 if is_alone else 1):
+        deaths = test.sums["deaths"] - before["deaths"]
+        if not is_there or totals and (totals["standbys_woken"] != 0 or deaths != (0 if is_alone else 1)):
             test.failures += 1
-            print(f"WRONG: {what}: {test.sums['deaths'] - deaths} deaths")
-        if totals and totals["standbys_woken"] != 0:
-            test.failures += 1
-            print(f"WRONG: {what}: a copy went on")
+            print(f"WRONG: {what}: {deaths} deaths, {totals.get('standbys_woken')} copies went on")
+
+
+def waking(test, count):
+    """A rank is killed, and its copy a moment later, as it becomes the rank."""
+    program = [test.program, "120", "5000", "1"]
+    for _ in range(count):
+        job = test.start(3, program, test.profile("0.1"))
+        test.undisturbed(3, program)
+        rank = test.random.randrange(3)
+        wait_until(lambda: job.ranks()[1].get(rank))
+        all_of, parked = job.ranks()
+        copies = parked.get(rank, [])
+        send(set(all_of.get(rank, [])) - set(copies), signal.SIGKILL)
+        delay = test.random.random() * test.random.choice([0.002, 0.01, 0.04])
+        time.sleep(delay)
+        send(copies, signal.SIGKILL)
+        test.check(job, 3, f"rank {rank} and {1000 * delay:.1f} ms later its copy")
 
 
 def ends(test):
@@ -248,7 +269,7 @@ def ends(test):
         job = test.start(3, program, test.profile("0.05"))
         if not wait_until(lambda: len(job.ranks()[1]) == 3):
             test.wrong(job, "not all ranks have a copy")
-        test.kill([pid for pid, exe, _ in job.processes() if os.path.basename(exe) == name])
+        send([pid for pid, exe, _ in job.processes() if os.path.basename(exe) == name], signal.SIGKILL)
         job.end()
         test.check_gone(job)
 
@@ -272,6 +293,7 @@ def skipped(test):
 
 def main():
     mpirun, program, part, seed = sys.argv[1:5]
+    program = os.path.abspath(program)
     count = int(sys.argv[5]) if len(sys.argv) > 5 else 2
     test = Test(mpirun, program, int(seed))
     if part == "random":
@@ -280,6 +302,8 @@ def main():
         steps(test, ["begun", "made", "woken", "attached", "arena-adopted", "logs-opened", "replaying"])
     elif part == "together":
         together(test, count)
+    elif part == "waking":
+        waking(test, count)
     elif part == "ends":
         ends(test)
     elif part == "skipped":

@@ -37,7 +37,8 @@ class Pace {
 
  private:
   static constexpr int looks_per_interval = 16;
-  static constexpr std::uint64_t calls_max = 1 << 20;
+  /// After a burst of calls the program may make few for long.
+  static constexpr std::uint64_t calls_max = 64;
 
   bool is_automatic_;
   Time interval_;

@@ -19,7 +19,7 @@ TEST_CASE("standby pace: one is due an interval after the last", "[mpi]") {
   CHECK(pace.interval() == 10s);
 }
 
-TEST_CASE("standby pace: looks at the clock some times an interval, however fast calls come", "[mpi]") {
+TEST_CASE("standby pace: looks at each call, or at each 64th where calls are fast", "[mpi]") {
   Pace pace(1s, 0s);
   Pace::Time now{};
   const auto look_for = [&](Pace::Time call, Pace::Time duration) {
@@ -30,13 +30,12 @@ TEST_CASE("standby pace: looks at the clock some times an interval, however fast
     }
     return looks;
   };
-  look_for(1us, 10s);
-  CHECK(look_for(1us, 10s) < 400);
-  // Calls that take longer are looked at more often after a while.
-  look_for(10ms, 60s);
-  const std::uint64_t looks = look_for(10ms, 10s);
-  CHECK(looks > 100);
-  CHECK(looks < 1100);
+  CHECK(pace.calls_until_look() == 1);
+  look_for(1us, 1s);
+  CHECK(pace.calls_until_look() == 64);
+  // A call takes longer than all of the 64 should.
+  CHECK(look_for(10s, 700s) <= 13);
+  CHECK(pace.calls_until_look() == 1);
 }
 
 TEST_CASE("standby pace: the automatic interval follows from what one costs", "[mpi]") {
