@@ -45,6 +45,11 @@ def read(path):
         return b""
 
 
+def started(pid):
+    """When a process was started, in the kernel's unit."""
+    return int((read(f"/proc/{pid}/stat").rpartition(b")")[2].split() or [0] * 20)[19])
+
+
 def send(pids, number):
     for pid in pids:
         try:
@@ -195,7 +200,8 @@ class Test:
         while new := set(find()) - stopped:
             send(new, signal.SIGSTOP)
             stopped |= new
-        send(stopped, signal.SIGKILL)
+        # Copies, which are younger, before a rank: none is woken meanwhile.
+        send(sorted(stopped, key=started, reverse=True), signal.SIGKILL)
 
 
 def random_kills(test, count, program, ranks=3):
@@ -225,11 +231,11 @@ def steps(test, steps_of):
 
 
 def together(test, count):
-    program = [test.program, "120", "5000", "1"]
+    program = [test.program, "300", "5000", "1"]
+    test.undisturbed(3, program)
     for number in range(count):
         is_alone = number % 2 == 1
         job = test.start(3, program, test.profile("0.05"))
-        test.undisturbed(3, program)
         rank = test.random.randrange(3)
         is_there = wait_until(lambda: job.ranks()[1].get(rank))
         time.sleep(test.random.random() * 0.3)
@@ -248,10 +254,10 @@ def together(test, count):
 
 def waking(test, count):
     """A rank is killed, and its copy a moment later, as it becomes the rank."""
-    program = [test.program, "120", "5000", "1"]
+    program = [test.program, "300", "5000", "1"]
+    test.undisturbed(3, program)
     for _ in range(count):
         job = test.start(3, program, test.profile("0.1"))
-        test.undisturbed(3, program)
         rank = test.random.randrange(3)
         wait_until(lambda: job.ranks()[1].get(rank))
         all_of, parked = job.ranks()
@@ -309,7 +315,7 @@ def main():
     elif part == "skipped":
         skipped(test)
     elif part == "other":
-        random_kills(test, count, sys.argv[7:])
+        random_kills(test, count, [os.path.abspath(sys.argv[7]), *sys.argv[8:]])
     print(part, *(f"{name} {number}" for name, number in test.sums.items()))
     if not test.failures:
         shutil.rmtree(test.folder)
