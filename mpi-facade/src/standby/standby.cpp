@@ -109,7 +109,7 @@ void Standby::fork(const ProgramFiles& files) {
   pace_.made(now, now - begun + faults_.cost_since_last_look());
   if (std::exchange(has_told_cost_, true)) return;
   using Seconds = std::chrono::duration<double>;
-  runtime_.world->note(fmt::format("its first standby took {:.1f} ms; the next one is due in {:.1f} s",
+  runtime_.world->note(fmt::format("its first standby took {:.1f} ms; the next one is due in {:.3g} s",
                                    1000 * Seconds(now - begun).count(), Seconds(pace_.interval()).count()));
 }
 
