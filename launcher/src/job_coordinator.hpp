@@ -152,7 +152,7 @@ class JobCoordinator {
   void on(node::CodeMapped&& message);
   void not_resumable(const std::string& why);
   bool is_record_settled();
-  void written_output(const JobRank& rank, std::uint64_t question);
+  void written_output(const JobRank& rank, std::uint64_t question, bool is_for_checkpoint);
   void checkpoint_written(std::uint32_t number, std::uint64_t question);
   void restored(JobRank& rank, const node::Reached& message);
   void end_record();

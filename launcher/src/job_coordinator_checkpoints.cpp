@@ -3,9 +3,18 @@
 // Checkpoints, which the ranks write themselves.
 
 namespace llamada::launcher {
+namespace {
 
-/// A rank is about to write its part of one.
-void JobCoordinator::written_output(const JobRank& rank, std::uint64_t question) {
+std::string begin_of(const node::Reached& message) {
+  if (message.checkpoint == 0) return "a checkpoint";
+  return fmt::format("its standby of {:.1f} s ago", message.checkpoint / 1000.0);
+}
+
+}  // namespace
+
+/// A rank is about to write its part of one, or to leave a standby.
+void JobCoordinator::written_output(const JobRank& rank, std::uint64_t question, bool is_for_checkpoint) {
+  if (!is_for_checkpoint) return tell_node_(node::AnswerReach{question, rank.output.written()});
   if (auto made = checkpoints_.make(); !made)
     say(fmt::format("mpirun: checkpoints cannot be written: {}\n", made.error().text()));
   tell_node_(node::AnswerReach{question, rank.output.written()});
@@ -24,8 +33,8 @@ void JobCoordinator::restored(JobRank& rank, const node::Reached& message) {
     if (!late.empty()) show({rank.slot, static_cast<std::uint8_t>(stream + 1), std::move(late)});
   }
   if (job_.verbose)
-    say(fmt::format("mpirun: {} (incarnation {}) goes on from a checkpoint.\n", name_of(rank),
-                    rank.incarnation));
+    say(fmt::format("mpirun: {} (incarnation {}) goes on from {}.\n", name_of(rank), rank.incarnation,
+                    begin_of(message)));
   tell_node_(node::AnswerReach{message.question});
 }
 

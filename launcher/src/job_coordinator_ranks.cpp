@@ -45,7 +45,8 @@ void JobCoordinator::release_output(JobRank& rank) {
 void JobCoordinator::on(node::Reached&& message) {
   JobRank* const rank = rank_at(message.slot);
   if (!rank || ending_code_) return;
-  if (message.place == ReplayPlace::output) return written_output(*rank, message.question);
+  if (message.place == ReplayPlace::output)
+    return written_output(*rank, message.question, message.checkpoint == 0);
   if (message.place == ReplayPlace::checkpoint)
     return checkpoint_written(message.checkpoint, message.question);
   if (message.place == ReplayPlace::restored) return restored(*rank, message);

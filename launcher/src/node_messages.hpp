@@ -323,8 +323,10 @@ struct Reached {
   ReplayPlace place = ReplayPlace::over;
   bool writes_alone = false;  ///< no other thread or process can have written to its standard output
   std::uint64_t question = 0;
-  std::uint32_t checkpoint = 0;  ///< of ReplayPlace::checkpoint
-  WrittenOutput written{};       ///< of ReplayPlace::restored
+  /// The number of a checkpoint. Of ReplayPlace::output: above 0 for a standby. Of ReplayPlace::restored: the
+  /// age of a standby in ms; 0: it was a checkpoint.
+  std::uint32_t checkpoint = 0;
+  WrittenOutput written{};  ///< of ReplayPlace::restored
 };
 /// A rank asks for more ranks; AnswerSpawn must follow.
 struct SpawnWanted {

@@ -120,6 +120,12 @@ class NodeSupervisor {
   Result<std::string> path_to_execute(const std::string& program);
   void addresses_randomised(int error_number);
 
+  // Standbys (node_supervisor_standbys.cpp).
+  void parked(RankProcess& rank, const ParkedCopy& copy);
+  bool wake_standby(RankProcess& rank, const node::RankStart& start, struct RankStreams& streams);
+  static void drop_standbys(RankProcess& rank);
+  bool is_standby(pid_t pid) const;
+
   // Arenas and streams (node_supervisor_streams.cpp).
   void pump_arenas();
   void take_event(const ArenaEvent& event);

@@ -38,7 +38,7 @@ void NodeSupervisor::reap() {
       continue;
     }
     for (RankProcess& each : ranks_)
-      if (each.attached == pid) each.attached_status = status;
+      if (!each.standbys.remove(pid) && each.attached == pid) each.attached_status = status;
   }
   for (RankProcess& rank : ranks_) {
     if (rank.attached_status && rank.attached_alive) attached_ended(rank);
@@ -121,8 +121,7 @@ bool NodeSupervisor::may_have_processes(const RankProcess& rank) const {
   const auto children = own_children();
   if (!children) return true;
   std::size_t started = 0;
-  for (const RankProcess& other : ranks_)
-    if (other.root > 0) ++started;
+  for (const RankProcess& other : ranks_) started += (other.root > 0 ? 1 : 0) + other.standbys.count();
   return children->size() > started;
 }
 
@@ -137,6 +136,7 @@ std::vector<pid_t> NodeSupervisor::processes_of(const RankProcess& rank) const {
   if (!may_have_processes(rank)) return living;
   std::set<pid_t> family;
   for (const ProcessEntry& entry : descendants_of(getpid())) {
+    if (is_standby(entry.pid)) continue;
     if (entry.group != rank.group && !family.contains(entry.parent) && !is_marked(entry.pid)) continue;
     family.insert(entry.pid);
     if (entry.state != 'Z' && entry.state != 'X') living.push_back(entry.pid);
@@ -171,6 +171,7 @@ void NodeSupervisor::look_at_fence(RankProcess& rank) {
 
 void NodeSupervisor::begin_draining(RankProcess& rank) {
   rank.phase = ProcessPhase::draining;
+  drop_standbys(rank);
   if (rank.slot == 0) input_.close();
   if (ending_) kill_processes_of(rank);
   if (rank.drained()) return look_at_draining(rank);

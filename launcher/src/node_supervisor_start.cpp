@@ -9,14 +9,10 @@
 #include "descriptor_limit.hpp"
 #include "node_supervisor.hpp"
 #include "rank_environment.hpp"
+#include "rank_streams.hpp"
 #include "spawn.hpp"
 
 namespace llamada::launcher {
-
-/// The ends of a rank's pipes that the rank gets.
-struct RankStreams {
-  FileDescriptor input, output, error;
-};
 
 namespace {
 
@@ -118,6 +114,7 @@ Status NodeSupervisor::start(RankProcess& rank, const node::RankStart& start) {
   if (is_adopted(rank)) return take_in(rank, start), Status();
   RankStreams streams;
   if (auto status = open_streams(rank, streams); !status) return status;
+  if (wake_standby(rank, start, streams)) return {};
   SpawnRequest request;
   auto program = path_to_execute(start.program);
   if (!program) return propagate(program);

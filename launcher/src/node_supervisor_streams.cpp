@@ -49,6 +49,8 @@ void NodeSupervisor::take_event(const ArenaEvent& event) {
       return tell_(node::SharedWanted{rank->slot, event.shared});
     case ArenaEventKind::agree:
       return tell_(node::AgreementWanted{rank->slot, event.agreement});
+    case ArenaEventKind::parked:
+      return parked(*rank, event.parked);
     case ArenaEventKind::diverged:
       look_at_code(*rank);  // a changed file is the cause, and is told as such
       break;

@@ -10,6 +10,7 @@
 
 #include "llamada/base/file_descriptor.hpp"
 #include "program_files.hpp"
+#include "standbys.hpp"
 
 namespace llamada::launcher {
 
@@ -44,6 +45,7 @@ struct RankProcess {
   MappedCode code;  ///< what its incarnations have mapped, as far as it was seen
   TimePoint started_at;
   std::uint64_t timer = 0;
+  Standbys standbys;
 
   pid_t pid() const { return attached != 0 ? attached : group; }
   bool drained() const { return !pipes[0] && !pipes[1]; }

@@ -78,6 +78,9 @@ constexpr NamedCounter reported_counters[] = {
     {"bytes_sent", log::Counter::bytes_sent},
     {"messages_received", log::Counter::messages_received},
     {"bytes_received", log::Counter::bytes_received},
+    {"standbys_made", log::Counter::standbys_made},
+    {"standbys_skipped", log::Counter::standbys_skipped},
+    {"standbys_woken", log::Counter::standbys_woken},
 };
 
 std::uint64_t counter_of(const RankView& rank, log::Counter counter) {

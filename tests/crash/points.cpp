@@ -31,6 +31,8 @@ bool is_of_endpoints(const std::string& point) {
       .contains(operation);
 }
 
+bool is_of_standbys(const std::string& point) { return point.starts_with("standby:"); }
+
 std::set<std::string> points_in(const char* folder) {
   return test::crash_points_in(std::filesystem::path(LLAMADA_SOURCES) / folder);
 }

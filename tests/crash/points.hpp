@@ -21,6 +21,8 @@ std::set<std::string> points_in(const char* folder);
 std::set<std::string> points_in_sources();
 /// Steps of WriterEndpoints and ReaderEndpoints, which no successor carries on: endpoint_crash_test.cpp.
 bool is_of_endpoints(const std::string& point);
+/// Steps of parked copies of ranks: tests/mpi/standby.py.
+bool is_of_standbys(const std::string& point);
 
 std::string only_in(const std::set<std::string>& left, const std::set<std::string>& right);
 

@@ -29,6 +29,7 @@ struct Step {
     replay,      ///< only in a replay, or at its end
     input,       ///< only where there is standard input: tests/mpi/input_pieces.sh
     checkpoint,  ///< only where checkpoints are taken: tests/mpi/checkpoints.sh
+    standby,     ///< only where standbys are made: tests/mpi/standby.py
   } when;
   int most = 3;  ///< the last pass that is tried
 };
@@ -101,6 +102,11 @@ const std::vector<Step> steps = {
     {"shared-pointer:locked", Step::live},
     {"shared-pointer:moved", Step::live},
     {"shared-pointer:unlocked", Step::live},
+    {"standby:begun", Step::standby},
+    {"standby:logs-opened", Step::standby},
+    {"standby:made", Step::standby},
+    {"standby:replaying", Step::standby},
+    {"standby:woken", Step::standby},
     {"value:recorded", Step::live},
 };
 

@@ -182,12 +182,23 @@ void say_loss_of_node(const qos::RankProtection& protection, Words& words) {
       "Time: output and changes of files wait until the outcomes before them are kept outside the node.");
 }
 
+void say_standbys(const RankReplacement& replacement, Words& words) {
+  const qos::Duration interval = replacement.standby_interval;
+  if (interval == qos::standby_off) return;
+  words.survives.push_back(fmt::format(
+      "A replacement goes on from a parked copy of its rank, which the rank makes {} where it can "
+      "(docs/standby.md).",
+      interval == qos::standby_automatic ? "as often as pays" : "every " + qos::to_string(interval)));
+  words.costs.emplace_back("Memory: the pages that a rank changes after a copy was made are there twice.");
+}
+
 /// REBUILD: messages are kept for replacements.
 void say_replacement(const RankReplacement& replacement, const qos::RankProtection& protection,
                      Words& words) {
   words.survives.push_back(fmt::format(
       "A rank dies: it is replaced and the job goes on, at most {} times for one rank and {} times in all.",
       replacement.max_replacements_per_rank, replacement.max_replacements_per_job));
+  say_standbys(replacement, words);
   say_loss_of_node(protection, words);
   say_cost_of_logs(replacement, words);
   words.costs.emplace_back(replacement.on_unprotected == OnUnprotected::stop

@@ -168,6 +168,11 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
       return agree_event(event);
     case Kind::probed:
       return probed_event(event);
+    case Kind::parked: {
+      ArenaEvent told{ArenaEventKind::parked, event.slot, 0, {}};
+      told.parked = {static_cast<std::int32_t>(event.pid), event.park.call, number_of(event.question)};
+      return told;
+    }
     case Kind::refused:
     case Kind::woken:  // the host of a job follows no logs
       break;
@@ -216,7 +221,7 @@ class DriverArenas final : public launcher::JobArenas {
     // One look takes a connection, the next what it said.
     for (int look = 0; look < looks_max && is_ready(); ++look)
       for (const llamanet::DriverEvent& event : driver_.poll(std::chrono::milliseconds(0)))
-        if (auto told = event_of(event)) events.push_back(std::move(*told));
+        if (auto told = event_of(event); told && is_permitted(event)) events.push_back(std::move(*told));
     for (ArenaEvent& event : events)
       if (event.kind == ArenaEventKind::probed) event.probe.why_no_ethernet = driver_.why_no_ethernet();
     return events;
@@ -243,6 +248,10 @@ class DriverArenas final : public launcher::JobArenas {
 
   void answer_reach(std::uint64_t question, const launcher::WrittenOutput& written) override {
     driver_.answer_reach(question_of(question), {written[0], written[1]});
+  }
+
+  void wake(std::uint64_t parked, std::array<FileDescriptor, 3> streams) override {
+    driver_.wake(question_of(parked), std::move(streams));
   }
 
   void answer_inject(std::uint64_t question, const launcher::InjectAnswer& answer) override {
@@ -323,6 +332,10 @@ class DriverArenas final : public launcher::JobArenas {
   }
 
  private:
+  /// A slot's token is good for one attach; who is parked shows that it was given it.
+  bool is_permitted(const llamanet::DriverEvent& event) const {
+    return event.kind != Kind::parked || event.park.token == tokens_[event.slot];
+  }
   bool is_ready() const {
     pollfd one{driver_.descriptor(), POLLIN, 0};
     return poll(&one, 1, 0) == 1;

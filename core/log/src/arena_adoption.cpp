@@ -113,6 +113,22 @@ class TailWalk {
 
 }  // namespace
 
+Status ArenaWriter::adopt_again(std::uint32_t incarnation, std::uint32_t pid) {
+  options_.incarnation = incarnation;
+  options_.pid = pid;
+  adopted_ = true;
+  looked_at_ = 0;
+  log_look_ = {};
+  log_notes_.clear();
+  cursor_notes_.clear();
+  free_lists_.clear();
+  extents_ = {};
+  tails_.clear();
+  free_logs_.clear();
+  free_cursors_.clear();
+  return adopt_content();
+}
+
 Status ArenaWriter::adopt_content() {
   const ArenaHeader& from = header();
   const Notes notes = header_notes();

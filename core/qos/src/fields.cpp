@@ -6,6 +6,8 @@ bool is_length(std::string_view field) {
   return field.starts_with("max_") || field == "min" || field == "max";
 }
 
+bool is_standby_interval(std::string_view field) { return field == "standby_interval"; }
+
 std::string field_to_string(std::string_view name, std::int32_t field) {
   return is_length(name) ? length_to_string(field) : fmt::format("{}", field);
 }
@@ -16,7 +18,9 @@ std::string field_to_string(std::string_view, std::uint64_t field) { return byte
 
 std::string field_to_string(std::string_view, bool field) { return field ? "true" : "false"; }
 
-std::string field_to_string(std::string_view, const Duration& field) { return to_string(field); }
+std::string field_to_string(std::string_view name, const Duration& field) {
+  return is_standby_interval(name) ? standby_to_string(field) : to_string(field);
+}
 
 std::string field_to_string(std::string_view, const std::string& field) {
   return field.empty() ? "empty" : fmt::format("'{}'", field);

@@ -90,6 +90,19 @@ Status check_log_directory(const Profile& profile) {
       policy.log_directory, to_string(policy.kind), to_string(profile.datawriter_qos.durability));
 }
 
+/// A standby is made for a replacement.
+Status check_standby_interval(const Profile& profile) {
+  const RankReplacement& policy = profile.rank_replacement;
+  if (policy.standby_interval == standby_off || policy.kind == RankReplacementKind::rebuild) return {};
+  return failure(
+      Errc::invalid_argument,
+      "rank_replacement: standby_interval is {}, and the profile replaces no rank "
+      "(rank_replacement {}, DURABILITY {}); leave out standby_interval, or make it a profile that "
+      "replaces ranks (RELIABLE, KEEP_ALL and TRANSIENT_LOCAL at both ends)",
+      standby_to_string(policy.standby_interval), to_string(policy.kind),
+      to_string(profile.datawriter_qos.durability));
+}
+
 /// A writer that keeps its history for a reader that asks for none of it: a replacement would get nothing.
 Status check_same_durability(const Profile& profile) {
   const Durability& writer = profile.datawriter_qos.durability;
@@ -142,6 +155,7 @@ Status check_consistent(const Profile& profile) {
   if (!status) return status;
   if (status = check_consistent(profile.rank_replacement); !status) return status;
   if (status = check_log_directory(profile); !status) return status;
+  if (status = check_standby_interval(profile); !status) return status;
   if (profile.rank_replacement.kind != RankReplacementKind::rebuild) return check_replaces_none(profile);
   return first_failure({{"datawriter_qos", check_rebuild(profile.datawriter_qos)},
                         {"datareader_qos", check_rebuild(profile.datareader_qos)}});

@@ -37,6 +37,11 @@ Status check_consistent(const RankReplacement& policy) {
         "rank_replacement: log_directory is '{}'; it must be an absolute path, which begins with '/'",
         policy.log_directory);
   }
+  if (policy.standby_interval < Duration{}) {
+    return failure(Errc::invalid_argument,
+                   "rank_replacement: standby_interval is {}; it must be auto, off or above 0",
+                   to_string(policy.standby_interval));
+  }
   return {};
 }
 
@@ -47,7 +52,16 @@ std::string to_string(const RankReplacement& policy) {
       to_string(policy.kind), policy.max_replacements_per_rank, policy.max_replacements_per_job,
       bytes_to_string(policy.log_bytes_per_node), to_string(policy.on_unprotected));
   if (!policy.log_directory.empty()) text += fmt::format(", logs in {}", policy.log_directory);
+  if (policy.standby_interval == standby_automatic)
+    text += ", a standby as often as pays (auto)";
+  else if (policy.standby_interval != standby_off)
+    text += fmt::format(", a standby every {}", to_string(policy.standby_interval));
   return text;
+}
+
+std::string standby_to_string(Duration interval) {
+  if (interval == standby_off) return "off";
+  return interval == standby_automatic ? "auto" : to_string(interval);
 }
 
 std::string bytes_to_string(std::uint64_t bytes) {

@@ -239,6 +239,8 @@ class Channel {
 
   // How it goes on, and ends (coll/channel_end.cpp).
 
+  /// OwnLog::take_over()
+  Status take_over(std::function<bool()> may_contribute);
   /// Another communicator goes on with it (coll/spare_channels.hpp): what the one before left is not its
   /// affair.
   void change_communicator();

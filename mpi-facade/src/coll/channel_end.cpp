@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "coll/channel.hpp"
 
 // What becomes of a channel's log and cursors when a replay is over, its communicator is freed, or a member
@@ -10,6 +12,15 @@ namespace llamada::mpi::coll {
 void Channel::change_communicator() {
   for (Peer& other : peers_) other.left_over.reset();
   fitting_.change_communicator(ordinal_);
+}
+
+Status Channel::take_over(std::function<bool()> may_contribute) {
+  for (Peer& other : peers_) {
+    // The new writer is to find its readers.
+    other.bounds_writer = false;
+    other.cursors_scan = {};
+  }
+  return own_log_.take_over(world_.arena(), std::move(may_contribute));
 }
 
 std::string Channel::left_over() {

@@ -69,6 +69,18 @@ void Collectives::pass_checkpoint(std::span<Communicator* const> communicators,
   lost_.clear();
 }
 
+bool Collectives::is_idle() const {
+  return std::ranges::none_of(channels_, [](const Channel* channel) { return channel->turns().has_tasks(); });
+}
+
+Status Collectives::take_over(std::function<bool()> may_contribute) {
+  options_.may_contribute = std::move(may_contribute);
+  lost_.clear();
+  for (Channel* channel : channels_)
+    if (auto taken = channel->take_over(options_.may_contribute); !taken) return taken;
+  return {};
+}
+
 void Collectives::part(int world_rank) {
   for (SpareChannel& spare : spare_channels_.with(world_rank)) spare.holder.reset();
   for (Channel* channel : channels_) channel->part(world_rank);
@@ -109,7 +121,7 @@ Result<std::unique_ptr<Collectives::Holder>> Collectives::open(const Communicato
   options.after_publish = options_.after_publish;
   options.may_contribute = options_.may_contribute;
   options.look_for_culprit = options_.look_for_culprit;
-  if (options_.may_contribute) known_.insert({options.context, persistent});
+  if (options_.keep_all) known_.insert({options.context, persistent});
   auto channel = Channel::open(world_, std::move(options));
   if (!channel) return propagate(channel);
   return std::make_unique<Holder>(*this, std::move(*channel));

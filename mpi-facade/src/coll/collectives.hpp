@@ -122,6 +122,12 @@ class Collectives {
   void pass_checkpoint(std::span<Communicator* const> communicators,
                        std::vector<std::unique_ptr<PastLog>>& past);
 
+  /// Whether no collective of the program is under way.
+  bool is_idle() const;
+  /// In a copy of the process, in the arena that it has taken over: Channel::take_over() of all. Errors: the
+  /// same.
+  Status take_over(std::function<bool()> may_contribute);
+
   /// This process's part is over, but the rank's is not: communicators that go are not given up (tests).
   void leave() { is_leaving_ = true; }
 
@@ -170,8 +176,9 @@ class Collectives {
   Options options_;
   std::vector<Channel*> channels_;
   std::chrono::nanoseconds next_damage_look_{0};
-  std::set<std::pair<std::uint32_t, std::uint32_t>> known_;  // of a replacement: what it has had channels for
-  std::string lost_;                                         // what a channel that is gone had not repeated
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      known_;         // while histories are kept: what it has had channels for
+  std::string lost_;  // what a channel that is gone had not repeated
   bool is_leaving_ = false;
   int root_ = 0;
   std::uint32_t persistent_count_ = 0;

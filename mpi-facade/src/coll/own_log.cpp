@@ -12,12 +12,12 @@
 namespace llamada::mpi::coll {
 
 Status OwnLog::open(log::ArenaWriter& arena, Options options) {
-  log::LogOptions log;
-  log.retention = options.keep_all ? log::Retention::keep_all : log::Retention::recycle;
-  log.live_bytes_max = options.bound_bytes;
-  log.readers_expected = static_cast<std::uint32_t>(options.reader_count);
+  key_ = options.key;
+  log_options_.retention = options.keep_all ? log::Retention::keep_all : log::Retention::recycle;
+  log_options_.live_bytes_max = options.bound_bytes;
+  log_options_.readers_expected = static_cast<std::uint32_t>(options.reader_count);
   const bool has_past = arena.find_log(options.key).has_value();
-  auto writer = log::LogWriter::open(arena, options.key, log);
+  auto writer = log::LogWriter::open(arena, options.key, log_options_);
   if (!writer) return propagate(writer);
   writer_ = std::move(*writer);
   kept_ = KeptPayloads(options.keep_all);
@@ -25,6 +25,23 @@ Status OwnLog::open(log::ArenaWriter& arena, Options options) {
   if (has_past || (may_publish_ && !may_publish_()))
     predecessor_ = log::LogReader::open(arena.reading(), writer_.index());
   is_open_ = true;
+  return {};
+}
+
+Status OwnLog::take_over(log::ArenaWriter& arena, std::function<bool()> may_publish) {
+  if (!is_open_) return {};
+  std::optional<log::LogPosition> place;
+  if (writer_.published() > 0) {
+    auto position = writer_.position();
+    if (!position) return propagate(position);
+    place = *position;
+  }
+  auto writer = log::LogWriter::open(arena, key_, log_options_);
+  if (!writer) return propagate(writer);
+  writer_ = std::move(*writer);
+  may_publish_ = std::move(may_publish);
+  predecessor_ = place ? log::LogReader::open_at(arena.reading(), writer_.index(), *place, nullptr)
+                       : log::LogReader::open(arena.reading(), writer_.index());
   return {};
 }
 

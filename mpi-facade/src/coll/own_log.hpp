@@ -40,6 +40,9 @@ class OwnLog {
   /// Errors: those of log::LogWriter::open().
   Status open(log::ArenaWriter& arena, Options options);
   bool is_open() const { return is_open_; }
+  /// In a copy of the process, in the arena that it has taken over: what predecessors have published since
+  /// the copy was made is compared. Errors: as open().
+  Status take_over(log::ArenaWriter& arena, std::function<bool()> may_publish);
 
   /// Publishes what takes a few stores. False when it takes more, or while the replay is not over.
   bool try_publish(const RecordHead& head, std::span<const std::byte> payload) {
@@ -84,6 +87,8 @@ class OwnLog {
   std::optional<log::Record> predecessors_record();
 
   bool is_open_ = false;
+  log::LogKey key_;
+  log::LogOptions log_options_;
   log::LogWriter writer_;
   log::Reservation reservation_;
   KeptPayloads kept_;

@@ -62,6 +62,10 @@ replay::Determinants* determinants_for_init() {
   return determinants;
 }
 
+void become_rank_thread() {
+  if (state == State::on) rank_thread = syscall(SYS_gettid);
+}
+
 replay::Determinants* determinants_of_caller() {
   if (state == State::off) return nullptr;
   if (state == State::unknown && !is_recorded_rank()) {

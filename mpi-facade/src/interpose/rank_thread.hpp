@@ -23,6 +23,9 @@ bool is_recorded_rank();
 /// only one of its libraries' (see start_over.hpp), or was opened by dlopen().
 bool replaces_libc();
 
+/// The calling thread is the rank from now on: that of a copy of the process that has taken over.
+void become_rank_thread();
+
 /// For MPI_Init, whose caller is the thread that is the rank from now on: the determinants, opened if nobody
 /// has done so; null when nothing is recorded.
 replay::Determinants* determinants_for_init();

@@ -25,6 +25,7 @@
 #include "rma/kept_segments.hpp"
 #include "runtime/entry.hpp"
 #include "spawn/spawn.hpp"
+#include "standby/standby.hpp"
 #include "world/identity.hpp"
 #include "world/world.hpp"
 
@@ -55,6 +56,7 @@ struct Process {
   std::unique_ptr<EngineWaiter> waiter;
   std::unique_ptr<coll::Collectives> collectives;
   Injection injection;
+  std::unique_ptr<standby::Standby> standby;
 };
 
 Engine::Options engine_options(const qos::Tuning& tuning, replay::Determinants* determinants) {
@@ -148,6 +150,23 @@ void warn_if_unheard(World& world) {
         "program with libmpi.so.12 preloaded: mpirun -x LD_PRELOAD=...");
 }
 
+/// A copy of the process has taken over.
+void become_rank(Process& process) {
+  World& world = *process.runtime.world;
+  begin_program(process.runtime);
+  process.injection = read_injection(world);
+  process.injection.arm(process.runtime.calls);
+}
+
+void make_standbys(Process& process) {
+  const World& world = *process.runtime.world;
+  const bool wants_some = world.profile().rank_replacement.standby_interval != qos::standby_off;
+  if (!wants_some || !world.protection().records_outcomes) return;
+  process.standby = std::make_unique<standby::Standby>(process.runtime, process.clock,
+                                                       [&process] { become_rank(process); });
+  process.standby->arm();
+}
+
 void make_library(int thread_level) {
   // First: what joining asks of libc is not to be recorded.
   replay::Determinants* determinants = interpose::determinants_for_init();
@@ -184,6 +203,7 @@ void make_library(int thread_level) {
     interpose::deliver_signals_at(process->runtime.calls, [] { return runtime().engine->repeats_calls(); });
     process->engine->waiting().on_wait(interpose::deliver_signals_in_call);
   }
+  make_standbys(*process);
 }
 
 void meet_parents(Runtime& runtime) {

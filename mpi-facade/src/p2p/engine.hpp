@@ -244,6 +244,20 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   void pass_checkpoint(std::uint32_t number, bool repeats, bool follows,
                        std::vector<std::unique_ptr<PastLog>>& past);
 
+  // Standbys (standby/standby.hpp)
+
+  /// Whether a copy of the process made now could go on in the place of this one: nothing is under way.
+  bool may_be_copied() const {
+    return !requests_.any_active() && outgoing_.idle() && !replay_.is_on() && upkeep_.keeps() &&
+           !waiting_.is_shared();
+  }
+  /// In the copy, whose determinants have taken over. Then follow(). Errors: Outgoing::take_over().
+  Status take_over() {
+    if (auto taken = outgoing_.take_over(); !taken) return taken;
+    replay_.begin_again();
+    return {};
+  }
+
   // Communication. Ranks are those of the communicator; arguments have been checked; the peer is not
   // MPI_PROC_NULL.
 

@@ -38,12 +38,17 @@ void Outgoing::grow(int size) {
   }
 }
 
+log::LogOptions Outgoing::log_options() const {
+  log::LogOptions options;
+  options.live_bytes_max = options_.log_bytes_max;
+  options.retention = options_.keeps ? log::Retention::keep_all : log::Retention::recycle;
+  return options;
+}
+
 void Outgoing::open(Destination& to) {
   if (to.is_lost) return;
-  log::LogOptions log_options;
-  log_options.live_bytes_max = options_.log_bytes_max;
-  log_options.retention = options_.keeps ? log::Retention::keep_all : log::Retention::recycle;
-  auto log = log::LogWriter::open(world_.arena(), message_log_key(to.rank, world_.checkpoint()), log_options);
+  auto log =
+      log::LogWriter::open(world_.arena(), message_log_key(to.rank, world_.checkpoint()), log_options());
   if (!log)
     world_.aborted(1, fmt::format("the log to rank {} cannot be made: {}", to.rank, log.error().text()));
   to.log = std::move(*log);

@@ -126,6 +126,9 @@ class Outgoing {
   std::uint64_t sent_count() const;
   /// Gives its logs away: this object has come to its end.
   void leave_logs(std::vector<std::unique_ptr<PastLog>>& to);
+  /// In a copy of the process, in the arena that it has taken over, where nothing waits: what predecessors
+  /// have sent since the copy was made is compared, not sent. Errors: those of log::LogWriter::open().
+  Status take_over();
   /// For messages from now on.
   void set_eager_bytes_max(std::size_t bytes) { options_.limits.eager_bytes_max = bytes; }
   void set_direct_bytes_min(std::size_t bytes) { options_.limits.memory_bytes_min = bytes; }
@@ -209,6 +212,8 @@ class Outgoing {
     return to;
   }
   void grow(int size);
+  log::LogOptions log_options() const;
+  Status take_over(Destination& to);
   void open(Destination& to);
   void open_bulk(Destination& to);
   bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/plain_bytes.hpp"
@@ -110,6 +111,38 @@ std::string Outgoing::left_over() {
     return fmt::format("the receipt of message {} from rank {}, communicator {}, a synchronous send", ordinal,
                        to->rank, context);
   }
+  return {};
+}
+
+Status Outgoing::take_over() {
+  options_.compares = true;
+  live_ = has_short_way_ = false;
+  for (const auto& to : destinations_)
+    if (to->open)
+      if (auto taken = take_over(*to); !taken) return taken;
+  return {};
+}
+
+Status Outgoing::take_over(Destination& to) {
+  const std::uint64_t sent = to.log.published();
+  // Of the copied writer: behind what it had published.
+  std::optional<log::LogPosition> place;
+  if (sent > 0) {
+    auto position = to.log.position();
+    if (!position) return propagate(position);
+    place = *position;
+  }
+  auto log =
+      log::LogWriter::open(world_.arena(), message_log_key(to.rank, world_.checkpoint()), log_options());
+  if (!log) return propagate(log);
+  to.log = std::move(*log);
+  to.scan = {};  // readers are to be found again
+  to.predecessor = {};
+  to.predecessor.left = to.log.published() - sent;
+  const auto arena = world_.arena().reading();
+  to.predecessor.reader = place ? log::LogReader::open_at(arena, to.log.index(), *place, nullptr)
+                                : log::LogReader::open(arena, to.log.index());
+  find_acknowledgements(to);
   return {};
 }
 

@@ -52,6 +52,9 @@ class ReplayCourse {
   /// begun as many as World::identity() says in a line "calls=N".
   void follow(CallCounter& calls);
 
+  /// The process is a copy that has taken over from its predecessors: a replay begins. Then follow().
+  void begin_again() { is_on_ = repeats_ = holds_back_ = true, in_last_call_ = false, last_call_ = 0; }
+
   /// Whether the rank is not yet live.
   bool is_on() const { return is_on_; }
   /// Whether nothing has shown yet that no predecessor came further.

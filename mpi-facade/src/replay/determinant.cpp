@@ -83,4 +83,6 @@ bool is_value(const JournalEntry& entry, ValueId id, std::uint64_t value) {
          entry.count != 0xffffffff;
 }
 
+bool is_value(const JournalEntry& entry) { return (entry.head & 0xff) == (value_entry({}, 0).head & 0xff); }
+
 }  // namespace llamada::mpi::replay

@@ -109,5 +109,7 @@ inline bool is_fruitless(const log::JournalEntry& entry) {
   return (entry.head & 0xff) == fruitless_entry().head && entry.count != 0xffffffff;
 }
 bool is_value(const log::JournalEntry& entry, ValueId id, std::uint64_t value);
+/// Of whatever value: a run, too.
+bool is_value(const log::JournalEntry& entry);
 
 }  // namespace llamada::mpi::replay

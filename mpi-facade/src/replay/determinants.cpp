@@ -72,6 +72,29 @@ void Determinants::pass_checkpoint(std::uint32_t checkpoint) {
   goes_on_from_ = 0;
 }
 
+Status Determinants::take_over(const Mark& mark) {
+  auto journal = log::Journal::open(world_.arena(), journal_key);
+  if (!journal) return propagate(journal);
+  journal_ = std::move(*journal);
+  std::vector<log::JournalEntry> entries;
+  while (auto entry = journal_.read_next()) {
+    if (journal_.read_count() > mark.entries) {
+      entries.push_back(*entry);
+    } else if (journal_.read_count() == mark.entries && entry->count > mark.last_count &&
+               (is_fruitless(*entry) || is_value(*entry))) {
+      // A run that has become longer since.
+      entry->count -= mark.last_count;
+      entries.push_back(*entry);
+    }
+  }
+  auto replayer = Replayer::read(entries);
+  if (!replayer) return propagate(replayer);
+  replayer_ = std::move(*replayer);
+  published_replayed_ = 0;
+  recording_ = world_.is_protected();
+  return {};
+}
+
 std::vector<Determinants::ToldClock> Determinants::told_clocks() const {
   std::vector<ToldClock> told;
   for (const ClockState& clock : clocks_)

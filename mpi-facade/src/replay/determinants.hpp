@@ -139,6 +139,21 @@ class Determinants {
   std::uint64_t inputs_read() const { return inputs_read_; }
   void input_read() { ++inputs_read_; }
 
+  // A standby (standby/standby.hpp).
+
+  /// The end of the journal.
+  struct Mark {
+    std::uint64_t entries = 0;
+    std::uint32_t last_count = 0;  ///< of the last entry, which may become longer
+  };
+  Mark mark() const {
+    const auto last = journal_.last();
+    return {journal_.size(), last ? last->count : 0};
+  }
+  /// In a copy of the process, in the arena that it has taken over: what was recorded behind the mark, which
+  /// the copy was made at, is to be replayed. Errors: those of open().
+  Status take_over(const Mark& mark);
+
   /// Writes the counters of the arena: determinants replayed.
   void publish_counters();
 

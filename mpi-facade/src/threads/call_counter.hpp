@@ -39,6 +39,12 @@ class CallCounter {
     watched_.store(0, std::memory_order_relaxed);
   }
 
+  /// Nothing is watched for any more; attend() stays.
+  void forget_watches() {
+    watches_.clear();
+    look_ahead();
+  }
+
   /// The present call is the `index`th.
   void go_on_at(std::uint64_t index) {
     published_index_->store(begun_ = index, std::memory_order_relaxed);

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/single_threaded.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +19,7 @@
 #include "llamada/qos/serialization.hpp"
 #include "world/cores.hpp"
 #include "world/last_output.hpp"
+#include "world/peer_memory.hpp"
 #include "world/remote_logs.hpp"
 
 namespace llamada::mpi {
@@ -351,6 +354,7 @@ class LlamanetWorld final : public World {
     tell_and_end(&abort);
   }
   [[noreturn]] void diverged(std::string_view text) override {
+    if (repeats_as_copy_) give_way(text);
     arena().set_exit(1);
     tell(llamanet::SayKind::diverged, 1, text);
     end_process(1);
@@ -384,6 +388,38 @@ class LlamanetWorld final : public World {
     const llamanet::Reached answer = ask({.place = llamanet::ReplayPlace::output});
     return {answer.output, answer.errors};
   }
+  std::string obstacle_to_standby() override {
+    if (links_) return "the job is on several nodes";
+    if (guard_) return "another launcher has started the ranks";
+    if (cut()->load(std::memory_order_relaxed) != 0) return "the job can be resumed (mpirun --store)";
+    if (is_resumed()) return "the job was resumed";
+    if (size() != world_size()) return "the job has started other programs by MPI_Comm_spawn";
+    if (!is_protected()) return "the job is no longer protected";
+    if (checkpoint() != 0) return "the program takes checkpoints";
+    return {};
+  }
+  WrittenOutput output_so_far() override {
+    const llamanet::Reached answer = ask({.place = llamanet::ReplayPlace::output, .number = for_standby});
+    return {answer.output, answer.errors};
+  }
+  Result<std::vector<FileDescriptor>> park(std::uint64_t call) override { return application_->park(call); }
+  Status take_over() override {
+    if (auto taken = application_->take_over(); !taken) return taken;
+    (void)own_card();  // of this process from now on
+    repeats_as_copy_ = true;
+    said_used_up_ = false;
+    arena().set_replaying(true);
+    return {};
+  }
+  void goes_on_as_copy(const WrittenOutput& written, std::chrono::nanoseconds age) override {
+    using Milliseconds = std::chrono::duration<std::uint32_t, std::milli>;
+    const auto rounded = std::chrono::ceil<Milliseconds>(std::max(age, std::chrono::nanoseconds(1)));
+    ask({.place = llamanet::ReplayPlace::restored,
+         .number = rounded.count(),
+         .output = written[0],
+         .errors = written[1]});
+  }
+  void note(std::string_view text) override { tell(llamanet::SayKind::note, 0, text); }
   void checkpoint_written(std::uint32_t number) override {
     ask({.place = llamanet::ReplayPlace::checkpoint, .number = number});
   }
@@ -391,12 +427,15 @@ class LlamanetWorld final : public World {
     ask({.place = llamanet::ReplayPlace::restored, .output = written[0], .errors = written[1]});
   }
   void live() override {
+    repeats_as_copy_ = false;
     arena().set_replaying(false);
     tell(llamanet::SayKind::live, 0, "");
     wake_all();
   }
 
  private:
+  /// Reach::number of a rank that asks how much it has written, and takes no checkpoint.
+  static constexpr std::uint32_t for_standby = 1;
   llamanet::Reached ask(const llamanet::Reach& question) {
     auto answer = application_->reach(question);
     if (!answer) driver_is_gone();
@@ -413,6 +452,12 @@ class LlamanetWorld final : public World {
       return failure(answer->code, "'{}' has been published before", name);
     if (answer->code == Errc::not_found) return failure(answer->code, "there is no '{}'", name);
     return failure(answer->code, "the job has as many names as it may have");
+  }
+  /// A copy has not repeated what its original did. Nobody has noticed that, so the rank is replaced again:
+  /// by an older copy, or from the beginning.
+  [[noreturn]] void give_way(std::string_view text) {
+    tell(llamanet::SayKind::warning, 0, fmt::format("its standby is of no use: {}", text));
+    for (;;) ::syscall(SYS_kill, ::syscall(SYS_getpid), SIGKILL);
   }
   static Status drop_value(Result<std::string> answer) {
     return answer ? Status() : Status(propagate(answer));
@@ -453,6 +498,7 @@ class LlamanetWorld final : public World {
   bool oversubscribed_ = false;
   std::optional<Links> links_;  // of a job on several nodes
   bool said_used_up_ = false;
+  bool repeats_as_copy_ = false;  // a standby that was woken, until it is live
   // With links: the number of the question that was seen last, and of the last one that may be answered.
   std::optional<std::uint32_t> seen_survey_;
   std::optional<std::uint32_t> shown_survey_;

@@ -82,16 +82,24 @@ Reached write_memory(int process, std::uint64_t address, std::span<const std::by
 
 int own_process() { return static_cast<int>(syscall(SYS_getpid)); }
 
-const ProcessCard& own_card() {
+namespace {
+
+ProcessCard new_card() {
   static std::uint64_t word;
-  static const ProcessCard card = [] {
 #ifdef PR_SET_PTRACER
-    (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 #endif
-    const auto address = reinterpret_cast<std::uint64_t>(&word);
-    word = static_cast<std::uint64_t>(SystemClock().monotonic().count()) * 0x9e3779b97f4a7c15u ^ address;
-    return ProcessCard{static_cast<std::uint64_t>(own_process()), address, word};
-  }();
+  const auto address = reinterpret_cast<std::uint64_t>(&word);
+  word = static_cast<std::uint64_t>(SystemClock().monotonic().count()) * 0x9e3779b97f4a7c15u ^ address;
+  return ProcessCard{static_cast<std::uint64_t>(own_process()), address, word};
+}
+
+}  // namespace
+
+// A child of fork() that goes on as the rank asks before it has a second thread (World::take_over()).
+const ProcessCard& own_card() {
+  static ProcessCard card = new_card();
+  if (card.process != static_cast<std::uint64_t>(own_process())) card = new_card();
   return card;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "llamada/base/agreement_table.hpp"
+#include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/log/log_reader.hpp"
 #include "llamada/log/log_writer.hpp"
@@ -142,6 +143,26 @@ class World {
   virtual void checkpoint_written(std::uint32_t /*number*/) {}
   /// The rank goes on from a checkpoint, before which it had written so much: that does not come again.
   virtual void restored(const WrittenOutput& /*written*/) {}
+
+  // Standbys (standby/standby.hpp).
+
+  /// Why no copy of this rank could go on in its place, as far as the job is concerned; empty: one could. A
+  /// sentence without a full stop.
+  virtual std::string obstacle_to_standby() { return "the rank has no driver"; }
+  /// What this rank has written so far, in all incarnations.
+  virtual WrittenOutput output_so_far() { return {}; }
+  /// In a copy of this process: waits until it is to be the rank. Gives the standard streams. Errors: it is
+  /// of no use any more.
+  virtual Result<std::vector<FileDescriptor>> park(std::uint64_t /*call*/) {
+    return failure(Errc::unsupported, "there is no driver here");
+  }
+  /// Then: the copy is the rank, in the next incarnation, and finds the arena as its predecessors left it.
+  /// All logs and journals in there are to be opened again. Errors: as to join the job.
+  virtual Status take_over() { return failure(Errc::unsupported, "there is no driver here"); }
+  /// Then: the copy was made `age` ago, and the rank had written so much: that does not come again.
+  virtual void goes_on_as_copy(const WrittenOutput& /*written*/, std::chrono::nanoseconds /*age*/) {}
+  /// Tells people who want to know more (mpirun -v).
+  virtual void note(std::string_view /*text*/) {}
 
   /// The arena of this rank (to create and adopt logs in).
   virtual log::ArenaWriter& arena() = 0;

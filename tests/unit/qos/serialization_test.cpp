@@ -33,6 +33,8 @@ TEST_CASE("serialization: a profile comes back as it was", "[qos]") {
     profile.rank_replacement.on_unprotected = OnUnprotected::stop;
     if (profile.rank_replacement.kind == RankReplacementKind::rebuild)
       profile.rank_replacement.log_directory = "/scratch/50 %\n";
+    if (profile.rank_replacement.kind == RankReplacementKind::rebuild)
+      profile.rank_replacement.standby_interval = standby_automatic;
     profile.datawriter_qos.send_window = {3, 40};
     profile.datareader_qos.user_data.value = {std::byte{0}, std::byte{0xff}, std::byte{'='}};
     profile.user_data.value = {std::byte{'\n'}};
@@ -53,7 +55,8 @@ TEST_CASE("serialization: is a header and one line for each field", "[qos]") {
   CHECK(text.find("\ntuning.llamada_spin_rounds=default\n") != std::string::npos);
   CHECK(
       text.ends_with("rank_replacement.log_bytes_per_node=2147483648\nrank_replacement.log_bytes_at_start=0\n"
-                     "rank_replacement.on_unprotected=CONTINUE\nrank_replacement.log_directory=\n"));
+                     "rank_replacement.on_unprotected=CONTINUE\nrank_replacement.log_directory=\n"
+                     "rank_replacement.standby_interval_ns=infinite\n"));
 }
 
 TEST_CASE("serialization: every error has its sentence", "[qos]") {

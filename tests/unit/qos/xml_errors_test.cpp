@@ -179,6 +179,18 @@ TEST_CASE("xml errors: policies that contradict each other are reported with bot
   CHECK(within_profile("<rank_replacement><log_directory>logs</log_directory></rank_replacement>") ==
         "/rank_replacement: rank_replacement: log_directory is 'logs'; it must be an absolute path, which "
         "begins with '/'");
+  for (const char* text : {"0", "-1", "1e3", "1 s", "never", "2000000000", "nan"})
+    CHECK(within_profile(fmt::format(
+              "<rank_replacement><standby_interval>{}</standby_interval></rank_replacement>", text)) ==
+          fmt::format(
+              "/rank_replacement/standby_interval: '{}' is not legal; legal: seconds above 0, auto, off",
+              text));
+  CHECK(
+      within_profile("<rank_replacement><kind>ABORT</kind><standby_interval>5</standby_interval>"
+                     "</rank_replacement>") ==
+      "/rank_replacement: rank_replacement: standby_interval is 5 s, and the profile replaces no rank "
+      "(rank_replacement ABORT, DURABILITY VOLATILE); leave out standby_interval, or make it a profile that "
+      "replaces ranks (RELIABLE, KEEP_ALL and TRANSIENT_LOCAL at both ends)");
   CHECK(within_profile("<rank_replacement><kind>ABORT</kind><log_directory>/var/tmp</log_directory>"
                        "</rank_replacement>") ==
         "/rank_replacement: rank_replacement: log_directory is '/var/tmp', and the profile keeps no logs "

@@ -37,7 +37,28 @@ std::uint64_t log_bytes(std::string_view text) {
       .rank_replacement.log_bytes_per_node;
 }
 
+Duration standby_interval(std::string_view text) {
+  constexpr std::string_view ends =
+      "<datawriter_qos>{0}</datawriter_qos><datareader_qos>{0}</datareader_qos><rank_replacement>"
+      "<standby_interval>{1}</standby_interval></rank_replacement>";
+  constexpr std::string_view keeps =
+      "<reliability><kind>RELIABLE</kind></reliability><durability><kind>TRANSIENT_LOCAL</kind></durability>"
+      "<history><kind>KEEP_ALL</kind></history>";
+  return with(fmt::format(ends, keeps, text)).rank_replacement.standby_interval;
+}
+
 }  // namespace
+
+TEST_CASE("xml: standby_interval is seconds, auto or off", "[qos]") {
+  using std::chrono::milliseconds;
+  CHECK(standby_interval("30") == milliseconds(30'000));
+  CHECK(standby_interval("0.25") == milliseconds(250));
+  CHECK(standby_interval("auto") == standby_automatic);
+  CHECK(standby_interval("off") == standby_off);
+  CHECK(standby_to_string(standby_automatic) == "auto");
+  CHECK(standby_to_string(standby_off) == "off");
+  CHECK(standby_to_string(milliseconds(30'000)) == "30 s");
+}
 
 TEST_CASE("xml: the profiles that come with it say what their README says", "[qos]") {
   const std::filesystem::path folder = LLAMADA_QOS_PROFILES;
@@ -60,6 +81,12 @@ TEST_CASE("xml: the profiles that come with it say what their README says", "[qo
   expected.rank_replacement.log_bytes_per_node = 64ULL << 30;
   CHECK(*on_disk == expected);
   CHECK(check_for_ranks(*on_disk));
+  auto of_hours = load_profile(folder / "long.xml");
+  REQUIRE(of_hours);
+  expected.name = "llamada::long";
+  expected.rank_replacement.standby_interval = standby_automatic;
+  CHECK(*of_hours == expected);
+  CHECK(check_for_ranks(*of_hours));
   auto on_nodes = load_profile(folder / "node-fault-tolerant.xml");
   REQUIRE(on_nodes);
   CHECK(rank_protection(*on_nodes).outlives_nodes);

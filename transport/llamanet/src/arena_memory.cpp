@@ -185,6 +185,14 @@ Status ArenaMemory::populate(std::span<std::byte> next) {
   return {};
 }
 
+Status ArenaMemory::follow_file() {
+  auto file_bytes = size_of(file_.get());
+  if (!file_bytes) return propagate(file_bytes);
+  if (!extend_to(data() + std::min<std::uint64_t>(*file_bytes, size())))
+    return failure(Errc::out_of_resources, "the mapping of an arena cannot be made accessible");
+  return {};
+}
+
 // Whatever a destructor in the child does to its copies: nobody else sees it.
 void ArenaMemory::seal() {
   const auto open_bytes = static_cast<std::size_t>(open_end_ - data());

@@ -61,6 +61,9 @@ class ArenaMemory {
   /// Why room could not be reserved on the disk the last time, as an errno; 0: it could.
   int disk_error() const { return disk_error_; }
 
+  /// Another process has made the file longer. Errors: out_of_resources, those of the system.
+  Status follow_file();
+
   /// From now on what this process writes to the arena is seen by nobody else, and it does not grow: for the
   /// child of a fork().
   void seal();

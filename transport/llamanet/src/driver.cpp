@@ -237,6 +237,9 @@ void Driver::answer_spawn(const DriverEvent::Question& question, const Spawned& 
 void Driver::answer_reach(const DriverEvent::Question& question, const Reached& reached) {
   implementation_->answer(question, reached);
 }
+void Driver::wake(const DriverEvent::Question& question, std::array<FileDescriptor, 3> streams) {
+  implementation_->wake(question, std::move(streams));
+}
 void Driver::answer_inject(const DriverEvent::Question& question, const Injected& injected) {
   implementation_->answer(question, injected);
 }

@@ -42,6 +42,12 @@ Status DriverConnection::replace(const FileDescriptor& socket, const std::functi
   return {};
 }
 
+Status DriverConnection::replace(int socket) {
+  const std::lock_guard lock(mutex_);
+  if (::dup3(socket, socket_.get(), O_CLOEXEC) < 0) return system_failure("dup3");
+  return {};
+}
+
 bool DriverConnection::is_open() const {
   int type = 0;
   socklen_t size = sizeof type;

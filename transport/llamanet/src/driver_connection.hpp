@@ -52,6 +52,8 @@ class DriverConnection final : public Bell::Source {
   /// `take_over` before anybody else can ask. Its number stays: another thread may be about to wait for it.
   /// Errors: those of the system.
   Status replace(const FileDescriptor& socket, const std::function<void()>& take_over);
+  /// The same in a child of fork(), whose parent keeps the connection until now.
+  Status replace(int socket);
 
   int socket() const { return socket_.get(); }
   /// Whether the socket is still one: the program may have closed it.

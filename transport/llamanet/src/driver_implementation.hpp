@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -34,6 +35,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   void answer(const DriverEvent::Question& question, const Message& message) {
     if (socket_->has(question.connection)) answer(question.connection, question.request, message);
   }
+  void wake(const DriverEvent::Question& question, std::array<FileDescriptor, 3> streams);
   void end_application(std::uint32_t slot);
   bool close_if_idle();
   Result<log::ArenaWriter*> arena();
@@ -84,6 +86,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   Status on(std::uint64_t number, std::uint32_t request, const Move& move);
   Status on(std::uint64_t number, std::uint32_t request, const Book&);
   Status on(std::uint64_t number, std::uint32_t request, const Agree& agree);
+  Status on(std::uint64_t number, std::uint32_t request, const Park& park);
   Status on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
                    std::vector<FileDescriptor> brought);
   Status answer_about_arena(std::uint64_t number, std::uint32_t request);

@@ -1,6 +1,7 @@
 // What each message of an application or a tool does: docs/internals/driver-protocol.md.
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "driver_implementation.hpp"
@@ -279,6 +280,33 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   event.vote = agree.vote;
   events_.push_back(std::move(event));
   return {};
+}
+
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Park& park) {
+  auto& caller = socket_->caller(number);
+  if (caller.greeted) return failure(Errc::parse_error, "park after attach");
+  if (options_.on_demand || options_.nodes)
+    return failure(Errc::unsupported, "this driver keeps no standbys");
+  if (park.slot >= roster_.count())
+    return failure(Errc::not_found, "this driver has no slot {}; it has {}", park.slot, roster_.count());
+  caller.greeted = true;
+  DriverEvent event{DriverEvent::Kind::parked, park.slot, caller.pid};
+  event.question = {number, request};
+  event.park = park;
+  events_.push_back(std::move(event));
+  return {};
+}
+
+void Driver::Implementation::wake(const DriverEvent::Question& question,
+                                  std::array<FileDescriptor, 3> streams) {
+  if (!socket_->has(question.connection)) return;
+  socket_->caller(question.connection).greeted = false;  // it attaches next
+  // Shared: the answer may have to be tried again.
+  const auto kept = std::make_shared<std::array<FileDescriptor, 3>>(std::move(streams));
+  answer(question.connection, question.request, Woken{}, [kept](Passengers& passengers) {
+    for (const FileDescriptor& each : *kept) passengers.descriptors.push_back(each.get());
+    return Status();
+  });
 }
 
 Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Book&) {

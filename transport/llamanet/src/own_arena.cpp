@@ -53,6 +53,13 @@ Result<std::unique_ptr<OwnArena>> OwnArena::open(FileDescriptor file, std::uint6
   return arena;
 }
 
+Status OwnArena::take_over(std::uint32_t incarnation, std::uint32_t pid) {
+  if (auto noted = memory_->follow_file(); !noted) return noted;
+  if (auto adopted = writer_->adopt_again(incarnation, pid); !adopted) return adopted;
+  begin_incarnation(*writer_, incarnation, pid);
+  return {};
+}
+
 int OwnArena::file() const { return memory_->file(); }
 
 void OwnArena::prepare_ahead() {

@@ -277,6 +277,14 @@ void fields(Coder& coder, typename Coder::template Value<Agreed>& message) {
   coder.boolean(decision.all_knew);
 }
 
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Park>& message) {
+  coder.numbers(message.slot, message.token, message.call);
+}
+
+template <typename Coder>
+void fields(Coder&, typename Coder::template Value<Woken>&) {}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
@@ -294,7 +302,7 @@ static_assert(std::is_same_v<
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::injected) - 1, Message>,
                    Injected>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::agreed));
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::woken));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& body) {

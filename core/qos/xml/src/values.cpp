@@ -99,6 +99,32 @@ Result<Duration> read_duration(const Element& element) {
   return Duration(std::chrono::seconds(*sec)) + Duration(nanosec.value_or(0));
 }
 
+/// Decimal seconds above 0, such as 30 or 0.5.
+std::optional<Duration> seconds_in(std::string_view text) {
+  constexpr double seconds_max = 1e9;
+  double seconds = 0;
+  const auto [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), seconds, std::chars_format::fixed);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  const bool is_in_range = seconds > 0 && seconds <= seconds_max;
+  const auto duration = Duration(is_in_range ? static_cast<std::int64_t>(seconds * 1e9) : 0);
+  return duration > Duration{} ? std::optional<Duration>(duration) : std::nullopt;
+}
+
+Status read_standby_interval(const Element& element, Duration& value) {
+  constexpr std::array<std::string_view, 2> names{"auto", "off"};
+  auto text = element.text();
+  if (!text) return propagate(text);
+  const bool is_name = std::find(names.begin(), names.end(), *text) != names.end();
+  const auto duration =
+      is_name ? std::optional<Duration>(*text == "off" ? standby_off : standby_automatic) : seconds_in(*text);
+  if (!duration)
+    return not_legal(element, *text,
+                     fmt::format("seconds above 0, {}{}", listed(names), suggestion(*text, names)));
+  value = *duration;
+  return {};
+}
+
 Status read_length(const Element& element, std::int32_t& value) {
   auto text = element.text();
   if (!text) return propagate(text);
@@ -193,7 +219,8 @@ Result<std::string> read_kind_name(const Element& element, std::span<const std::
   return std::string(name);
 }
 
-Status read_value(const Element& element, std::string_view, Duration& value) {
+Status read_value(const Element& element, std::string_view name, Duration& value) {
+  if (is_standby_interval(name)) return read_standby_interval(element, value);
   auto duration = read_duration(element);
   if (!duration) return propagate(duration);
   value = *duration;

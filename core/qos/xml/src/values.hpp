@@ -13,7 +13,7 @@
 // one.
 namespace llamada::qos::xml {
 
-/// <sec> and <nanosec>, of which a missing one is 0.
+/// <sec> and <nanosec>, of which a missing one is 0. A standby_interval is a text: seconds, auto or off.
 Status read_value(const Element& element, std::string_view name, Duration& value);
 /// By its name a count from 0 or LENGTH_UNLIMITED, a depth from 0, or a number that may be negative.
 Status read_value(const Element& element, std::string_view name, std::int32_t& value);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "llamada/base/agreement_table.hpp"
+#include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/launcher/links.hpp"
 #include "llamada/log/journal.hpp"
@@ -52,7 +53,8 @@ enum class ArenaEventKind {
   inject,
   shared,
   agree,
-  probed
+  probed,
+  parked
 };
 
 /// One program that a rank wants to have started (MPI_Comm_spawn), and how often.
@@ -134,6 +136,13 @@ struct InjectAnswer {
   std::string text;
 };
 
+/// A copy of a rank's process waits to be the rank's replacement.
+struct ParkedCopy {
+  std::int32_t pid = 0;
+  std::uint64_t call = 0;    ///< the MPI call at whose end it was made
+  std::uint64_t number = 0;  ///< for wake()
+};
+
 /// What happened to a rank, or what it said; of inject and probed: no rank.
 struct ArenaEvent {
   ArenaEventKind kind = ArenaEventKind::note;
@@ -146,6 +155,7 @@ struct ArenaEvent {
   SharedQuestion shared{};
   AgreementQuestion agreement{};
   NodeProbe probe{};  ///< of probed
+  ParkedCopy parked{};
 };
 
 /// Of a rank on another node.
@@ -215,6 +225,10 @@ class JobArenas {
   virtual void set_done(std::uint32_t rank) = 0;
   /// The job ends for everybody: whoever waits in MPI should not.
   virtual void set_ending() = 0;
+
+  /// The parked copy with this number becomes the rank's next process, with these standard streams, after
+  /// next_incarnation(). If it is gone, nothing happens.
+  virtual void wake(std::uint64_t /*parked*/, std::array<FileDescriptor, 3> /*streams*/) {}
 
   virtual RankView view(std::uint32_t rank) const = 0;
 

@@ -71,6 +71,9 @@ enum class Counter : std::uint32_t {
   samples_read = 22,
   sample_bytes_copied = 23,  // out of a writer's arena by a reader, because it could not be left in place
   bytes_repeated = 24,       // of payloads that a log had already, and were not written again
+  standbys_made = 25,
+  standbys_skipped = 26,  // due, and not made
+  standbys_woken = 27,    // that have become the rank
 };
 inline constexpr std::size_t counter_count_max = 64;
 

@@ -96,6 +96,10 @@ class ArenaWriter {
   /// the content is damaged.
   static Result<std::unique_ptr<ArenaWriter>> adopt(std::span<std::byte> memory, ArenaOptions options);
 
+  /// adopt() in place, for a copy of the owner made by fork() that becomes its successor: everything that was
+  /// made in this arena before is to be opened again. Errors: as adopt().
+  Status adopt_again(std::uint32_t incarnation, std::uint32_t pid);
+
   /// adopt() when the memory has been an arena, else create(). Errors also: parse_error when it has been one
   /// whose header is damaged.
   static Result<std::unique_ptr<ArenaWriter>> open(std::span<std::byte> memory, ArenaOptions options);

@@ -176,10 +176,14 @@ void each_field(Policy& policy, Visitor&& visit) {
   visit("log_bytes_at_start", policy.log_bytes_at_start);
   visit("on_unprotected", policy.on_unprotected);
   visit("log_directory", policy.log_directory);
+  visit("standby_interval", policy.standby_interval);
 }
 
 /// True if a field of that name and of type int32_t is a count that may be LENGTH_UNLIMITED.
 bool is_length(std::string_view field);
+
+/// True if a field of that name and of type Duration is `auto`, `off` or seconds: standby_to_string().
+bool is_standby_interval(std::string_view field);
 
 /// A field as messages show it: "KEEP_ALL", "100 ms", "LENGTH_UNLIMITED", "true", "2 bytes: 00 ff", "'a',
 /// 'b*'" or "empty".

@@ -21,6 +21,11 @@ enum class OnUnprotected : std::uint8_t { continue_, stop };
 std::span<const KindName<RankReplacementKind>> kind_names(RankReplacementKind);
 std::span<const KindName<OnUnprotected>> kind_names(OnUnprotected);
 
+/// A rank makes no standbys.
+inline constexpr Duration standby_off = duration_infinite;
+/// A rank chooses the interval of its standbys from what one costs it.
+inline constexpr Duration standby_automatic{0};
+
 /// `rank_replacement`, a policy of our own, of a profile and so of a whole job.
 struct RankReplacement {
   static constexpr PolicyId id = PolicyId::rank_replacement;
@@ -36,6 +41,9 @@ struct RankReplacement {
   /// A directory of each node, with an absolute path, on whose disk the logs lie: log_bytes_per_node then
   /// bounds the disk used. Empty: the logs lie in memory.
   std::string log_directory;
+  /// A rank makes a parked copy of itself (a standby) this often, from which its replacement goes on. Above
+  /// 0, or one of the two constants above.
+  Duration standby_interval = standby_off;
 
   bool operator==(const RankReplacement&) const = default;
 };
@@ -49,8 +57,11 @@ constexpr bool survivors_go_on(const RankReplacement& policy) {
 }
 
 /// `REBUILD, at most 10 replacements of a rank and 100 of the job, 2 GiB of log per node, on_unprotected
-/// CONTINUE`; and `, logs in /scratch` if a profile names a directory.
+/// CONTINUE`; also `, logs in /scratch` and `, a standby every 30 s` if a profile asks for them.
 std::string to_string(const RankReplacement& policy);
+
+/// "off", "auto" or "30 s".
+std::string standby_to_string(Duration interval);
 
 /// "2 GiB", "1500 bytes": the largest unit that gives a whole number.
 std::string bytes_to_string(std::uint64_t bytes);

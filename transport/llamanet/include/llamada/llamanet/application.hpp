@@ -145,6 +145,17 @@ class Application {
   /// attach(); already_exists, unsupported, parse_error: this driver will never take the application.
   Result<std::vector<std::uint32_t>> rejoin(bool may_start_driver = true);
 
+  // A standby: a copy of this process, made by fork() while it had no other thread, that may become the
+  // application's successor. Of a job on one node, whose arenas are in memory.
+
+  /// In the child of the fork(): connects to the driver by itself, and waits there until it is to be the
+  /// successor of the application that has been forked at the end of this call of MPI. Gives the standard
+  /// streams. Errors: closed (it is of no use any more), those of the connection.
+  Result<std::vector<FileDescriptor>> park(std::uint64_t call);
+  /// Then: attaches with the arena as the predecessor left it, of which all that was made in it is to be
+  /// opened again. Errors: as attach().
+  Status take_over();
+
   /// In the child of a fork(), at once: from now on its writes to the arena are its own.
   void seal_in_child() { own_->seal(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -76,6 +77,8 @@ struct DriverEvent {
     move,    ///< of a job on several nodes: `move` is asked; answer_move() must follow
     agree,   ///< the application of `slot` votes in `vote`; answer_agree() must follow
     probed,  ///< of a job on several nodes: probe_nodes() has come to an end; `probed`
+    parked,  ///< process `pid` waits to be the successor of `slot`'s application, as `park` says. The host
+             ///< looks at the token. wake()
   };
   /// Which question is to be answered.
   struct Question {
@@ -93,6 +96,7 @@ struct DriverEvent {
   Name name{};
   Move move{};
   AgreementVote vote{};
+  Park park{};
   std::vector<PairProbe> probed{};  ///< by node; nothing of the own one
 };
 
@@ -138,6 +142,8 @@ class Driver {
   void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
   /// The same.
   void answer_reach(const DriverEvent::Question& question, const Reached& reached);
+  /// The process that was parked with this question may attach now, with these standard streams.
+  void wake(const DriverEvent::Question& question, std::array<FileDescriptor, 3> streams);
   /// The same.
   void answer_inject(const DriverEvent::Question& question, const Injected& injected);
   /// The same.

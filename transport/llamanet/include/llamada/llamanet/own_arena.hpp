@@ -49,6 +49,10 @@ class OwnArena {
   /// could.
   int disk_error() const;
 
+  /// In a child of the owner by fork(), not sealed, when the owner has ended: goes on as its successor
+  /// (log::ArenaWriter::adopt_again()), in ArenaState::none. Errors: as open().
+  Status take_over(std::uint32_t incarnation, std::uint32_t pid);
+
   /// In the child of a fork(): from now on its writes to the arena are its own.
   void seal();
 

@@ -62,6 +62,8 @@ enum class MessageType : std::uint16_t {
   book_is = 31,
   agree = 32,
   agreed = 33,
+  park = 34,
+  woken = 35,
 };
 
 /// An application asks for a slot.
@@ -311,7 +313,7 @@ enum class ReplayPlace : std::uint32_t {
 struct Reach {
   ReplayPlace place = ReplayPlace::over;
   bool is_single = false;                ///< the process has never had a second thread
-  std::uint32_t number = 0;              ///< of checkpoint
+  std::uint32_t number = 0;              ///< see docs/internals/driver-protocol.md
   std::uint64_t output = 0, errors = 0;  ///< of restored: bytes of standard output and standard error
   bool operator==(const Reach&) const = default;
 };
@@ -319,6 +321,19 @@ struct Reach {
 struct Reached {
   std::uint64_t output = 0, errors = 0;  ///< the answer to output
   bool operator==(const Reached&) const = default;
+};
+
+/// A copy of the application of a slot, made by fork(), waits to be its successor: the answer comes when that
+/// is wanted, and an attach may follow it on the same connection.
+struct Park {
+  std::uint32_t slot = 0;
+  std::uint64_t token = 0;
+  std::uint64_t call = 0;  ///< the MPI call at whose end it was made
+  bool operator==(const Park&) const = default;
+};
+/// Descriptors: standard input, standard output and standard error of the successor.
+struct Woken {
+  bool operator==(const Woken&) const = default;
 };
 
 /// A tool asks the driver of a job for a failure, by a rule of mpirun's --inject; or to move ranks, by
@@ -357,10 +372,10 @@ struct Rejoin {
   bool operator==(const Rejoin&) const = default;
 };
 
-using Message =
-    std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye, Share, Shared,
-                 Release, Released, Spawn, Spawned, Name, Named, Lengthen, Lengthened, Reach, Reached, Rejoin,
-                 Part, Inject, Injected, Survey, Surveyed, Move, Moved, Book, BookIs, Agree, Agreed>;
+using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
+                             Share, Shared, Release, Released, Spawn, Spawned, Name, Named, Lengthen,
+                             Lengthened, Reach, Reached, Rejoin, Part, Inject, Injected, Survey, Surveyed,
+                             Move, Moved, Book, BookIs, Agree, Agreed, Park, Woken>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer
