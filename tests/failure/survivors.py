@@ -73,6 +73,8 @@ class Job:
         for _ in range(draw.choice([1, 1, 2, 3])):
             self.add_death(others)
         if in_bed:
+            if draw.random() < 0.4:
+                self.steps += [f"nodes relay {node} both loss=1% reorder=3%" for node in range(self.node_count)]
             self.add_cut()
         program = [f"{build}/tests/mpi/mpi_ulfm_{self.name}", *[str(draw.randrange(1000)) if word == "SEED" else word
                                                                for word in arguments]]
@@ -148,8 +150,10 @@ class Job:
         deaths = len(re.findall(r'"lost_with_node":', report.read_text())) if report.exists() else 0
         if code is None:
             return "it hangs", deaths, nodes
-        if code == 125 and " is lost: " in errors and not lines and not deaths:
+        if code == 125 and re.search(r"^mpirun: the node ", errors, re.M) and not lines and not deaths:
             return None, deaths, nodes  # before any rank ran
+        if deaths == self.ranks:  # nobody was left to say anything
+            return (None if code != 0 else "code 0"), deaths, nodes
         if code != 0:
             return f"code {code}", deaths, nodes
         wells = lines.count(f"ok ulfm_{self.name}")

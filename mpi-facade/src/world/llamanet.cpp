@@ -221,7 +221,8 @@ class LlamanetWorld final : public World {
   }
   ProgressHook* link() override { return links_ ? &links_->logs() : nullptr; }
   bool awaits_inputs() override { return links_ && links_->logs().awaits_inputs(); }
-  bool has_delivered() override { return !links_ || links_->logs().has_delivered(); }
+  /// Survivors have agreed to end; nobody may ever follow what they published before a revocation.
+  bool has_delivered() override { return !links_ || survivors_go_on() || links_->logs().has_delivered(); }
   void leave() override {
     guard_.reset();
     (void)application_->leave();
