@@ -73,11 +73,6 @@ Status JobCoordinator::prepare() {
   auto profile = qos::deserialize(job_.profile);
   if (!profile) return propagate(profile);
   profile_ = std::move(*profile);
-  if (qos::survivors_go_on(profile_.rank_replacement) && !job_.nodes.empty())
-    return failure(Errc::unsupported,
-                   "rank_replacement {} works only on one node so far, and this job has {}: start it on one "
-                   "node, or with --qos default.",
-                   to_string(profile_.rank_replacement.kind), job_.nodes.size());
   if (rebuilding()) input_.keep();
   const qos::RankProtection protection = qos::rank_protection(profile_);
   if (protection.outlives_job || (protection.outlives_nodes && !job_.nodes.empty()))

@@ -94,7 +94,6 @@ class JobCoordinator {
   void on(node::NotReady&& message);
   void on(node::SpawnWanted&& message);
   void on(node::SharedWanted&&) {}  // JobNodes answers it
-  void on(node::AgreementWanted&& message);
   void on(node::RanksAdded&& message);
   void on(node::RanksMet&&) {}  // JobNodes hears it
   void on(node::AskLease&&) {}  // RemoteNodes answers it
@@ -177,6 +176,16 @@ class JobCoordinator {
   void on(node::NodeStopping&& message);
   void drain_stopping_nodes();
 
+  // The others go on without ranks that die (job_coordinator_survivors.cpp).
+  bool survivors_go_on() const;
+  void go_on_without(JobRank& rank, int exit_code);
+  void go_on_without_node(const node::NodeLost& message);
+  DeathRecord death_with_node(const JobRank& rank, const node::NodeLost& message) const;
+  std::string describe_lost_with_node(const std::vector<std::uint32_t>& lost) const;
+  void end_in_agreements(const std::vector<std::uint32_t>& ended);
+  void on(node::AgreementWanted&& message);
+  std::optional<int> code_if_all_are_lost() const;
+
   // LIVELINESS (job_coordinator_leases.cpp).
   void on(node::LeaseFound&& message);
   std::chrono::nanoseconds lease() const { return profile_.datawriter_qos.liveliness.lease_duration; }
@@ -212,9 +221,6 @@ class JobCoordinator {
   std::optional<std::string> memory_used_up(const node::Ended& end, const Judgement& judgement);
   void tell_of_death(const JobRank& rank, const node::Ended& end, const Judgement& judgement);
   void act_on(JobRank& rank, const Judgement& judgement);
-  void go_on_without(JobRank& rank, int exit_code);
-  void end_in_agreements(const JobRank& rank);
-  std::optional<int> code_if_all_are_lost() const;
   void drain(JobRank& rank);
   void end_input_of(const JobRank& rank);
   void look_for_deserters_later();

@@ -124,7 +124,7 @@ void JobCoordinator::on(node::Ended&& message) {
   rank->fault_call_index.reset();
   if (judgement.signal && is_fault(*judgement.signal)) rank->fault_call_index = facts.call_index;
   act_on(*rank, judgement);
-  if (judgement.verdict != Verdict::replace) end_in_agreements(*rank);
+  if (judgement.verdict != Verdict::replace) end_in_agreements({rank->slot});
   const bool had_mpi = message.view.state == RankState::finalized;
   if (!had_mpi && judgement.verdict <= Verdict::failed) look_for_deserters_later();
 }
@@ -148,36 +148,6 @@ void JobCoordinator::act_on(JobRank& rank, const Judgement& judgement) {
   }
   drain(rank);
   begin_ending(judgement.exit_code, {});
-}
-
-void JobCoordinator::go_on_without(JobRank& rank, int exit_code) {
-  rank.lost_code = exit_code;
-  tell_node_(node::SetLost{rank.slot});
-  drain(rank);
-}
-
-void JobCoordinator::end_in_agreements(const JobRank& rank) {
-  const std::uint64_t before = agreements_.decision_count();
-  agreements_.end_member(rank.slot);
-  if (agreements_.decision_count() != before) tell_node_(node::AskAgain{});
-}
-
-void JobCoordinator::on(node::AgreementWanted&& message) {
-  const std::uint64_t before = agreements_.decision_count();
-  auto decision = agreements_.vote(message.slot, message.question.vote);
-  tell_node_(node::AnswerAgreement{message.question.number, decision.has_value(),
-                                   decision.value_or(AgreementDecision())});
-  if (agreements_.decision_count() != before) tell_node_(node::AskAgain{});
-}
-
-/// The job has failed when nobody is left: with the code of the rank that died last.
-std::optional<int> JobCoordinator::code_if_all_are_lost() const {
-  const JobRank* last = nullptr;
-  for (const JobRank& rank : ranks_) {
-    if (!rank.lost_code) return std::nullopt;
-    if (last == nullptr || rank.died_at >= last->died_at) last = &rank;
-  }
-  return last ? last->lost_code : std::nullopt;
 }
 
 void JobCoordinator::drain(JobRank& rank) {

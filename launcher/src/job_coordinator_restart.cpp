@@ -26,6 +26,7 @@ void JobCoordinator::on(node::NodeLost&& message) {
   if (restart_.is_on && std::ranges::find(restart_.left, message.node) != restart_.left.end()) return;
   if (ending_code_ && !restart_.is_on) return begin_ending(exit_launcher, what + "the job is ended.\n");
   report_.lost_nodes.push_back({message.node, message.title, message.why, std::nullopt});
+  if (survivors_go_on()) return go_on_without_node(message);
   if (!record_.recorder && !record_.store) return begin_ending(exit_launcher, what + "the job is ended.\n");
   std::string obstacle = obstacle_to_restart();
   if (obstacle.empty() && record_.recorder) obstacle = leave_record();

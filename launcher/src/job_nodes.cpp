@@ -299,6 +299,13 @@ void JobNodes::give(node::AskWaits&& message) {
   ask_all(waits_, message);
 }
 
+void JobNodes::give(node::AskStack&& message) {
+  const std::uint32_t node = node_of(message.slot);
+  if (nodes_[node].is_lost) return tell_coordinator_(node::Stack{message.question, {}});
+  stacks_[message.question] = node;
+  tell(node, std::move(message));
+}
+
 void JobNodes::give(node::MakeCut&& message) { ask_all(cut_, message); }
 
 void JobNodes::hear(std::uint32_t node, node::Cut&& message) { take_answer(cut_, node, std::move(message)); }
@@ -307,6 +314,11 @@ void JobNodes::hear(std::uint32_t node, node::Surveyed&& message) { take_answer(
 
 void JobNodes::hear(std::uint32_t node, node::Waits&& message) {
   if (message.question == waits_question_) take_answer(waits_, node, std::move(message));
+}
+
+void JobNodes::hear(std::uint32_t, node::Stack&& message) {
+  stacks_.erase(message.question);
+  tell_coordinator_(std::move(message));
 }
 
 void JobNodes::look_for_answers() {
@@ -326,6 +338,9 @@ void JobNodes::look_for_answers() {
     node::Waits sum{waits_question_, {}};
     for (auto& [node, part] : std::exchange(waits_, {}))
       std::move(part->ranks.begin(), part->ranks.end(), std::back_inserter(sum.ranks));
+    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
+      if (nodes_[slots_[slot].node].is_lost)
+        sum.ranks.push_back({slot, waits::SurveyedRank::Course::ended, std::nullopt});
     tell_coordinator_(std::move(sum));
   }
   if (is_complete(cut_)) {
@@ -376,10 +391,17 @@ void JobNodes::lost(std::uint32_t node, const std::string& why) {
   surveyed_.erase(node);
   waits_.erase(node);
   look_for_answers();
+  std::erase_if(stacks_, [&](const auto& asked) {
+    if (asked.second == node) tell_coordinator_(node::Stack{asked.first, {}});
+    return asked.second == node;
+  });
   while (!adding_.empty()) give_up_adding(adding_.begin()->first, text_of(node, "it is lost"));
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
-    if (slots_[slot].node == node && !std::exchange(slots_[slot].is_done, true))
-      tell_coordinator_(node::Done{slot, {}});
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (slots_[slot].node != node || std::exchange(slots_[slot].is_done, true)) continue;
+    shared_.rank_ended(slot);
+    shared_.rank_done(slot);
+    tell_coordinator_(node::Done{slot, {}});
+  }
 }
 
 }  // namespace llamada::launcher

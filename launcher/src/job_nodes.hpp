@@ -111,6 +111,7 @@ class JobNodes {
   void give(node::CutNode&& message) { tell(message.node, message); }
   void give(node::Survey&& message);
   void give(node::AskWaits&& message);
+  void give(node::AskStack&& message);
   void give(node::MakeCut&& message);
   void give(node::RestoreJournal&& message);
   void give(node::AnswerSpawn&& message);
@@ -140,6 +141,7 @@ class JobNodes {
   void hear(std::uint32_t node, node::AgreementWanted&& message);
   void hear(std::uint32_t node, node::Surveyed&& message);
   void hear(std::uint32_t node, node::Waits&& message);
+  void hear(std::uint32_t node, node::Stack&& message);
   void hear(std::uint32_t node, node::Cut&& message);
   void hear(std::uint32_t node, node::NodeFailed&& message);
   void hear(std::uint32_t node, node::NodeStopping&&) { tell_coordinator_(node::NodeStopping{node}); }
@@ -167,6 +169,7 @@ class JobNodes {
   std::map<std::uint32_t, std::optional<node::Surveyed>> surveyed_;  ///< by node that was asked
   std::map<std::uint32_t, std::optional<node::Waits>> waits_;
   std::uint64_t waits_question_ = 0;
+  std::map<std::uint64_t, std::uint32_t> stacks_;          ///< nodes that were asked, by question
   std::map<std::uint32_t, std::optional<node::Cut>> cut_;  ///< the one that is being made
 };
 

@@ -149,6 +149,7 @@ void fields(Coder& /*coder*/, typename Coder::template Value<AskAgain>& /*messag
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<SetLost>& message) {
   coder.numbers(message.lost);
+  coder.flag(message.with_node);
 }
 
 template <typename Coder>

@@ -190,9 +190,11 @@ struct AnswerAgreement {
 };
 /// Coordinator → node: something has been decided; ranks that were told otherwise ask again.
 struct AskAgain {};
-/// Coordinator → node, after Ended: this rank of any node has died, and the others go on without it.
+/// Coordinator → node: this rank of any node has died, and the others go on without it. `with_node`: its node
+/// is lost, whatever became of the rank before.
 struct SetLost {
   std::uint32_t lost = 0;
+  bool with_node = false;
 };
 /// Coordinator → node: histories are no longer kept.
 struct SetUnprotected {};

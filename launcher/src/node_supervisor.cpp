@@ -250,7 +250,7 @@ void NodeSupervisor::on(node::AnswerAgreement&& message) {
 
 void NodeSupervisor::on(node::AskAgain&&) { arenas_->ask_again(); }
 
-void NodeSupervisor::on(node::SetLost&& message) { arenas_->set_lost(message.lost); }
+void NodeSupervisor::on(node::SetLost&& message) { arenas_->set_lost(message.lost, message.with_node); }
 
 void NodeSupervisor::on(node::AnswerInject&& message) {
   arenas_->answer_inject(message.question, message.answer);

@@ -52,6 +52,7 @@ Json to_json(const DeathRecord& death) {
           {"core_file", death.core_file.empty() ? Json(nullptr) : Json(death.core_file)},
           {"out_of_memory", death.memory_used_up.has_value()},
           {"liveliness_lost", death.silence.empty() ? Json(nullptr) : Json(death.silence)},
+          {"lost_with_node", death.lost_with_node.empty() ? Json(nullptr) : Json(death.lost_with_node)},
           {"phase", phase_name(death.state)},
           {"replaying", death.replaying},
           {"replaced", death.replaced},

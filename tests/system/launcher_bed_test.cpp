@@ -317,6 +317,35 @@ TEST_CASE("nodes: frames that strangers forge, repeat and make up change nothing
 }
 #endif
 
+#ifdef LLAMADA_ULFM_RANDOM
+// One host is cut off for longer than its lease, and another one loses its power meanwhile.
+TEST_CASE("nodes: ranks go on without hosts that are cut off or lose their power (ULFM)", "[system]") {
+  const std::string lease =
+      "<liveliness><kind>AUTOMATIC</kind><lease_duration><sec>2</sec></lease_duration></liveliness>";
+  const Ran ran = run_beside_bed(
+      4, "sed 's,<data[a-z]*_qos>,&" + lease +
+             ",' " LLAMADA_PROFILES
+             "/ulfm.xml >profile.xml\n"
+             "mpirun -n 6 -H localhost:2,node1:1,node2:2,node3:1 --qos $PWD/profile.xml --report report \\\n"
+             "  sh -c 'echo up >&2; exec " LLAMADA_ULFM_RANDOM
+             " 7 300' >out 2>errors & job=$!\n"
+             "until [ \"$(grep -c up errors)\" = 6 ]; do sleep 0.01; done\n"
+             "nodes relay 2 both cut=yes\nsleep 0.2\nnodes kill 3\n" +
+             wait_until_nothing_is_left("2") +
+             "cat errors\necho well: $(grep -c -x 'ok ulfm_random' out) of $(wc -l <out)\n"
+             "echo died: $(grep -c 'lost_with_node.: .' report)\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "code 0\n"));
+  CHECK(contains(ran.output, "nothing is left\n"));
+  CHECK(contains(ran.output, "mpirun: the node 'node2' is lost: nothing has been heard of it for "));
+  CHECK(contains(ran.output, "; ranks 3 and 4 are lost with it, and the others go on without them"));
+  CHECK(contains(ran.output, "; rank 5 is lost with it, and the others go on without it"));
+  CHECK(contains(ran.output, "well: 3 of 3\n"));
+  CHECK(contains(ran.output, "died: 3\n"));
+}
+#endif
+
 #ifdef LLAMADA_SPAWN_PROGRAM
 TEST_CASE("nodes: ranks are spawned on other hosts, over a network that loses, reorders and damages",
           "[system]") {

@@ -19,9 +19,7 @@ constexpr std::chrono::milliseconds answer_max{500};
 constexpr std::chrono::milliseconds between_looks{5};
 
 /// A rank that has called MPI_Finalize may open a session.
-bool has_ended(const Inspector::Slot& slot) {
-  return slot.state == SlotState::done || slot.state == SlotState::lost;
-}
+bool has_ended(const Inspector::Slot& slot) { return slot.state == SlotState::done || is_lost(slot.state); }
 
 bool is_in_call(const Inspector::Slot& slot) {
   const auto view = slot.view();

@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds doubted_for(100);
 
 /// The driver sees each end as a death first, and then its host says that it was none.
 bool has_died(const llamanet::Inspector::Slot& slot) {
-  const bool is_dead = slot.state == SlotState::dead || slot.state == SlotState::lost;
+  const bool is_dead = slot.state == SlotState::dead || is_lost(slot.state);
   return is_dead && slot.view().state() < log::ArenaState::finalized;
 }
 

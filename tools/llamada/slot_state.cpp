@@ -8,7 +8,7 @@ std::string_view state_name(const llamanet::Inspector::Slot& slot) {
   if (slot.state == SlotState::expected) return "starting";
   if (slot.state == SlotState::dead) return "dead";
   if (slot.state == SlotState::done) return "done";
-  if (slot.state == SlotState::lost) return "lost";
+  if (is_lost(slot.state)) return "lost";
   if (slot.other_node) return "running";  // it has no arena here
   const auto view = slot.view();
   switch (view.state()) {

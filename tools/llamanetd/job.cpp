@@ -270,7 +270,7 @@ class DriverArenas final : public launcher::JobArenas {
                          {decision.has_value(), decision.value_or(AgreementDecision())});
   }
   void ask_again() override { driver_.ask_again(); }
-  void set_lost(std::uint32_t rank) override { driver_.mark_lost(rank); }
+  void set_lost(std::uint32_t rank, bool with_node) override { driver_.mark_lost(rank, with_node); }
 
   void limit_log(std::uint64_t size_bytes) override { driver_.limit_log(size_bytes); }
   void set_unprotected() override { driver_.set_unprotected(); }

@@ -67,13 +67,29 @@ Agreement::Agreement(Communicator& communicator, std::uint32_t flags, const coll
 }
 
 bool Agreement::step() {
-  if (decision_ || failure_) return true;
+  if (!decision_ && !failure_) ask();
+  if (failure_) return true;
+  if (!decision_) return false;
+  // Who is lost by the decision is known here, too, from now on.
+  engine().look_at_losses();
+  return knows_all_lost();
+}
+
+/// A rank of another node that is lost is known to be when all that it had sent has come.
+bool Agreement::knows_all_lost() const {
+  return std::ranges::none_of(decision_->lost, [](std::uint32_t member) {
+    const int rank = static_cast<int>(member);
+    return world().is_lost(rank) && !engine().losses().is_lost(rank);
+  });
+}
+
+void Agreement::ask() {
   if (vote_.members.size() == 1) {
     decision_ = AgreementDecision{vote_.flags, vote_.common, vote_.own, vote_.count, {}, true};
-    return true;
+    return;
   }
   const std::uint64_t changes = world().roster_changes();
-  if (has_voted_ && changes == seen_changes_) return false;
+  if (has_voted_ && changes == seen_changes_) return;
   // Whatever is decided after the answer changes the roster again.
   seen_changes_ = changes;
   has_voted_ = true;
@@ -82,9 +98,6 @@ bool Agreement::step() {
     failure_ = answer.error();
   else
     decision_ = std::move(*answer);
-  // Who is lost by the decision is known here, too, from now on.
-  if (decision_) engine().look_at_losses();
-  return decision_ || failure_;
 }
 
 Result<AgreementDecision> Agreement::decision() const {

@@ -26,6 +26,9 @@ class Agreement {
   Result<AgreementDecision> decision() const;
 
  private:
+  void ask();
+  bool knows_all_lost() const;
+
   AgreementVote vote_;
   std::uint64_t seen_changes_ = 0;
   bool has_voted_ = false;

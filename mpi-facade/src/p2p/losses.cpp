@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "p2p/record.hpp"
 #include "p2p/request.hpp"
 
 namespace llamada::mpi {
@@ -12,9 +13,14 @@ std::vector<int> Losses::look() {
   std::vector<int> news;
   if (!has_news()) return news;
   seen_changes_ = world_.roster_changes();
+  awaits_last_ = false;
   is_lost_.resize(static_cast<std::size_t>(world_.size()));
   for (int rank = 0; rank < world_.size(); ++rank) {
     if (is_lost(rank) || !world_.is_lost(rank)) continue;
+    if (!world_.has_come(rank, message_log_key(world_.rank(), world_.checkpoint()))) {
+      awaits_last_ = true;
+      continue;
+    }
     is_lost_[static_cast<std::size_t>(rank)] = true;
     in_order_.push_back(rank);
     news.push_back(rank);

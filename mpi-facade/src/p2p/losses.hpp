@@ -29,8 +29,10 @@ class Losses {
   /// Whether the job goes on without ranks that die. Otherwise nothing is ever lost or revoked.
   bool is_on() const { return is_on_; }
   /// Whether look() may find something. One load.
-  bool has_news() const { return is_on_ && world_.roster_changes() != seen_changes_; }
-  /// The ranks that are lost and were not known to be.
+  bool has_news() const { return is_on_ && (awaits_last_ || world_.roster_changes() != seen_changes_); }
+  /// Whether a rank is lost whose last messages are still on their way: it is not known to be lost yet.
+  bool awaits_last() const { return awaits_last_; }
+  /// The ranks that are lost and were not known to be. All that they had sent is here.
   std::vector<int> look();
   /// Whether anything can be in vain at all.
   bool any() const { return !in_order_.empty() || !revoked_.empty(); }
@@ -64,6 +66,7 @@ class Losses {
  private:
   World& world_;
   bool is_on_;
+  bool awaits_last_ = false;
   std::uint64_t seen_changes_ = ~std::uint64_t{0};
   std::vector<bool> is_lost_;
   std::vector<int> in_order_;

@@ -45,7 +45,11 @@ void Outgoing::lose(int rank) {
   to.busy = false;
   if (last_sent_to_ == &to) last_sent_to_ = nullptr;
   to.kept = KeptPayloads(false);
-  if (std::exchange(to.open, false)) to.log.discard();
+  if (std::exchange(to.open, false)) {
+    to.log.discard();
+    if (ProgressHook* const link = world_.is_local(rank) ? nullptr : world_.link())
+      link->withdraw(message_log_key(rank, world_.checkpoint()));
+  }
   fail_sends(to, MPIX_ERR_PROC_FAILED, [](const Request&) { return true; });
 }
 

@@ -38,6 +38,11 @@ void Incoming::lose(int rank) {
   std::erase(open_, rank);
   std::erase(missing_, rank);
   next_ = 0;
+  if (!stream.is_far) return;
+  // Its copy may have the beginning of a record that never comes whole.
+  stream.open = stream.may_be_brief = false;
+  stream.reader = {};
+  world_.link()->stop_reading(rank, message_log_key(world_.rank(), world_.checkpoint()));
 }
 
 std::vector<int> Incoming::strangers() const {

@@ -31,7 +31,8 @@ void Engine::report_wait(std::uint32_t survey, const Awaits* awaits, std::chrono
   report.since_ns = since.count();
   if (awaits) awaits->describe(report);
   if (report.awaited.empty()) report.add_awaited({});
-  report.is_under_way = report.is_under_way || outgoing_.is_busy() || !direct_.at_rest();
+  report.is_under_way =
+      report.is_under_way || outgoing_.is_busy() || !direct_.at_rest() || losses_.awaits_last();
   report.is_replaying = replay_.is_on();
   report.has_other_threads = waiting_.is_shared();
   receiving_.describe(report);

@@ -152,7 +152,12 @@ class Links final : RemoteRanks {
   void records_are_gone(const std::string& how) override {
     world_.aborted(1, fmt::format("rank {} cannot go on: {}", world_.rank(), how));
   }
+  bool is_node_lost(int rank) const override {
+    return application_.roster().slot_state(static_cast<std::uint32_t>(rank)) ==
+           llamanet::SlotState::lost_with_node;
+  }
   std::optional<Driver> driver_of(int rank) const override {
+    if (is_node_lost(rank)) return std::nullopt;
     const auto node = static_cast<std::uint32_t>(node_of(rank));
     const llamanet::BookNode& of = book().nodes[node];
     return Driver{replication::driver_endpoint(node), book().small_of(of), of.bulk};
@@ -219,7 +224,8 @@ class LlamanetWorld final : public World {
   }
   ProgressHook* link() override { return links_ ? &links_->logs() : nullptr; }
   bool awaits_inputs() override { return links_ && links_->logs().awaits_inputs(); }
-  bool has_delivered() override { return !links_ || links_->logs().has_delivered(); }
+  /// Survivors have agreed to end; nobody may ever follow what they published before a revocation.
+  bool has_delivered() override { return !links_ || survivors_go_on() || links_->logs().has_delivered(); }
   void leave() override {
     guard_.reset();
     (void)application_->leave();
@@ -255,11 +261,13 @@ class LlamanetWorld final : public World {
   bool has_ended(int world_rank) override {
     const auto state = application_->roster().slot_state(static_cast<std::uint32_t>(world_rank));
     return state == llamanet::SlotState::done || state == llamanet::SlotState::free ||
-           state == llamanet::SlotState::lost;
+           llamanet::is_lost(state);
   }
   bool is_lost(int world_rank) override {
-    return application_->roster().slot_state(static_cast<std::uint32_t>(world_rank)) ==
-           llamanet::SlotState::lost;
+    return llamanet::is_lost(application_->roster().slot_state(static_cast<std::uint32_t>(world_rank)));
+  }
+  bool has_come(int world_rank, log::LogKey key) override {
+    return is_local(world_rank) || links_->logs().has_come(world_rank, key);
   }
   Result<std::optional<AgreementDecision>> agree(const AgreementVote& vote) override {
     if (vote.members.size() > llamanet::agreement_members_max)

@@ -53,6 +53,7 @@ void RemoteLogs::meet_all() {
   for (const int rank : options_.ranks) {
     const replication::PeerState state = ranks_.state_of(rank);
     (void)carrier_.meet(endpoint_of(rank), state);
+    if (ranks_.is_node_lost(rank)) part_from_driver_of(rank);
     const auto followed = patience_.find(rank);
     if (followed == patience_.end()) continue;
     followed->second.set_ended(state.is_lost || state.is_done);
@@ -82,7 +83,28 @@ std::optional<replication::EndpointNumber> RemoteLogs::meet_driver_of(int world_
   if (!driver) return std::nullopt;
   const replication::PeerState state{.small = driver->small, .bulk = driver->bulk};
   if (!carrier_.meet(driver->endpoint, state)) return std::nullopt;
+  drivers_[world_rank] = driver->endpoint;
   return driver->endpoint;
+}
+
+/// Nobody waits for an answer of it any more.
+void RemoteLogs::part_from_driver_of(int world_rank) {
+  patience_.erase(world_rank);
+  const auto driver = drivers_.extract(world_rank);
+  if (driver) (void)carrier_.meet(driver.mapped(), {.is_done = true});
+}
+
+bool RemoteLogs::has_come(int world_rank, log::LogKey key) {
+  if (ranks_.changes() != seen_changes_) meet_all();
+  const replication::LogName name{endpoint_of(world_rank), key};
+  if (ranks_.is_node_lost(world_rank) || !followed_.contains(name)) return true;
+  const auto driver = meet_driver_of(world_rank);
+  if (!driver) return true;
+  // An end that was told before the loss was known says nothing of what the rank has written since.
+  const bool is_first = asked_at_end_.insert(name).second;
+  if (!is_first && carrier_.has_caught_up(*driver, name)) return true;
+  if (is_first || !carrier_.is_catching_up(name)) (void)carrier_.catch_up_anew(*driver, name);
+  return false;
 }
 
 Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {

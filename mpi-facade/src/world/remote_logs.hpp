@@ -41,6 +41,8 @@ class RemoteRanks {
     replication::Address bulk;
   };
   virtual std::optional<Driver> driver_of(int /*world_rank*/) const { return std::nullopt; }
+  /// Whether the rank's node is lost: nothing more comes of its driver, either.
+  virtual bool is_node_lost(int /*world_rank*/) const { return false; }
 
  protected:
   ~RemoteRanks() = default;
@@ -84,6 +86,9 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   void push(int world_rank);
   /// World::awaits_inputs()
   bool awaits_inputs();
+  /// World::has_come() of a rank on another node: asks its driver for the log anew, and says whether that has
+  /// told the end.
+  bool has_come(int world_rank, log::LogKey key);
   /// Whether the other ranks have all that was published for them so far.
   bool is_idle() const { return carrier_.is_idle(); }
   /// World::has_delivered(): a rank that is dead, and to be replaced, has nothing yet. When it gives true,
@@ -113,6 +118,7 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   void look_for_silent();
   void ask_driver_of(int world_rank, Patience& patience);
   std::optional<replication::EndpointNumber> meet_driver_of(int world_rank);
+  void part_from_driver_of(int world_rank);
 
   Options options_;
   RemoteRanks& ranks_;
@@ -125,7 +131,9 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   std::set<int> met_;
   std::set<replication::EndpointNumber> strangers_;  // of other worlds
   std::map<replication::LogName, World::Source> followed_;
-  std::map<int, Patience> patience_;  // of each rank that is followed
+  std::map<int, Patience> patience_;                    // of each rank that is followed
+  std::map<int, replication::EndpointNumber> drivers_;  // that were met, by rank
+  std::set<replication::LogName> asked_at_end_;         // of lost ranks: the driver was asked for all
   InMpi in_mpi_;
   std::chrono::nanoseconds look_at_ = replication::never;  // at the silent ranks, in time within MPI
   std::uint64_t seen_changes_ = 0;

@@ -232,8 +232,11 @@ class World {
   /// Whether the job goes on without ranks that die.
   bool survivors_go_on() const { return qos::survivors_go_on(profile().rank_replacement); }
   /// Whether this rank has died for good, and the others go on without it. What it has published before its
-  /// death can be seen then.
+  /// death can be seen then; if it was on another node, once has_come() says so.
   virtual bool is_lost(int /*world_rank*/) { return false; }
+  /// Of a rank that is lost: whether all that it had published in this log before its death, and that can
+  /// still be had, has come here. What is in its copy then is all that ever will be.
+  virtual bool has_come(int /*world_rank*/, log::LogKey /*key*/) { return true; }
   /// This rank votes in an agreement of ranks, or asks again with the same vote. The decision; none: it is to
   /// ask again when roster_changes() has changed. No wait. Errors: unsupported.
   virtual Result<std::optional<AgreementDecision>> agree(const AgreementVote& /*vote*/) {

@@ -1,106 +1,16 @@
-#include "job_coordinator.hpp"
-
-#include <signal.h>
+#include "coordinated_job.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/options.hpp"
-#include "llamada/qos/serialization.hpp"
-#include "profiles.hpp"
 #include "rank_environment.hpp"
-#include "test.hpp"
 
 // The course of a job, decided without a process: what the node would say is told, and what it is told is
 // looked at.
 
 using namespace llamada;
 using namespace llamada::launcher;
-
-namespace {
-
-control::Start job_of(std::uint32_t rank_count, qos::RankReplacementKind kind) {
-  qos::Profile profile;
-  if (kind == qos::RankReplacementKind::rebuild) profile = fault_tolerant();
-  profile.rank_replacement.kind = kind;
-  control::Start job;
-  job.rank_count = rank_count;
-  job.job_number = 0xabc;
-  job.program = "/bin/program";
-  job.profile = qos::serialize(profile);
-  job.profile_label = "a profile";
-  return job;
-}
-
-/// A coordinator between an mpirun and a node that only remember what they were told.
-struct Job {
-  explicit Job(const control::Start& job)
-      : coordinator(
-            loop, [this](control::Message message) { to_mpirun.push_back(std::move(message)); },
-            [this](node::ToNode message) { to_node.push_back(std::move(message)); }) {
-    coordinator.take(control::Message(job));
-  }
-
-  void says(node::FromNode message) { coordinator.take(std::move(message)); }
-  /// The node starts what it was told to start.
-  node::StartRanks runs() {
-    auto start = last<node::StartRanks>(to_node);
-    REQUIRE(start);
-    for (const node::RankStart& rank : start->ranks)
-      says(node::Started{rank.slot, static_cast<std::int32_t>(100 * rank.incarnation + rank.slot)});
-    return *start;
-  }
-  void ends(std::uint32_t slot, int status, RankState state = RankState::in_program, std::uint64_t call = 7) {
-    node::Ended end;
-    end.slot = slot;
-    end.root_status = status;
-    end.view.state = state;
-    end.view.call_index = call;
-    says(end);
-  }
-  void is_done(std::uint32_t slot) { says(node::Done{slot, {}}); }
-
-  /// The last message of a kind.
-  template <typename Wanted, typename Messages>
-  static std::optional<Wanted> last(const Messages& messages) {
-    for (auto at = messages.rbegin(); at != messages.rend(); ++at)
-      if (const auto* found = std::get_if<Wanted>(&*at)) return *found;
-    return std::nullopt;
-  }
-  template <typename Wanted>
-  std::size_t count_to_node() const {
-    std::size_t count = 0;
-    for (const auto& message : to_node) count += std::holds_alternative<Wanted>(message);
-    return count;
-  }
-  std::string output_of(std::uint32_t slot) const {
-    std::string all;
-    for (const auto& message : to_mpirun)
-      if (const auto* output = std::get_if<control::Output>(&message))
-        if (output->rank == slot && output->stream == 1) all += output->bytes;
-    return all;
-  }
-  std::string notices() const {
-    std::string all;
-    for (const auto& message : to_mpirun)
-      if (const auto* notice = std::get_if<control::Notice>(&message)) all += notice->text;
-    return all;
-  }
-  std::optional<control::Finished> finish() {
-    coordinator.look_for_the_end();
-    return last<control::Finished>(to_mpirun);
-  }
-
-  EventLoop loop;
-  std::vector<control::Message> to_mpirun;
-  std::vector<node::ToNode> to_node;
-  JobCoordinator coordinator;
-};
-
-constexpr int killed = SIGKILL;
-constexpr int exited(int code) { return code << 8; }
-
-}  // namespace
 
 TEST_CASE("coordinator: a job whose ranks all end well ends with 0", "[launcher]") {
   Job job(job_of(2, qos::RankReplacementKind::abort));
@@ -143,44 +53,6 @@ TEST_CASE("coordinator: without replacement a death ends the job, and what it sw
   CHECK(finished->exit_code == exit_signal_base + SIGKILL);
   CHECK(nlohmann::json::parse(finished->report)["deaths"].size() == 1);
   CHECK(job.notices().find("rank 0 of 2 died") != std::string::npos);
-}
-
-TEST_CASE("coordinator: under BLANK the others go on without dead ranks, also to the job's exit code",
-          "[launcher]") {
-  for (const bool any_lives : {true, false}) {
-    Job job(job_of(2, qos::RankReplacementKind::blank));
-    job.says(node::Ready{"here"});
-    job.runs();
-    job.ends(1, killed);
-    CHECK(Job::last<node::SetLost>(job.to_node)->lost == 1);
-    CHECK(job.notices().find("the others go on without it (rank_replacement BLANK, profile 'a profile')") !=
-          std::string::npos);
-    job.ends(0, any_lives ? exited(0) : SIGSEGV, any_lives ? RankState::finalized : RankState::in_program);
-    for (const std::uint32_t slot : {0, 1}) job.is_done(slot);
-    CHECK(job.count_to_node<node::EndJob>() == 0);
-    CHECK(job.finish()->exit_code == (any_lives ? 0 : exit_signal_base + SIGSEGV));
-  }
-}
-
-TEST_CASE("coordinator: a death decides an agreement, and those who voted ask again", "[launcher]") {
-  Job job(job_of(3, qos::RankReplacementKind::blank));
-  job.says(node::Ready{"here"});
-  job.runs();
-  const auto votes = [&job](std::uint32_t slot, std::uint32_t flags) {
-    AgreementVote vote{.group = 1, .sequence = 1, .flags = flags, .members = {0, 1, 2}};
-    job.says(node::AgreementWanted{slot, {vote, 40 + slot}});
-    return *Job::last<node::AnswerAgreement>(job.to_node);
-  };
-  CHECK_FALSE(votes(0, 0b110).is_decided);
-  CHECK(votes(1, 0b011).question == 41);
-  CHECK(job.count_to_node<node::AskAgain>() == 0);
-  job.ends(2, killed);
-  CHECK(job.count_to_node<node::AskAgain>() == 1);
-  const auto answer = votes(0, 0b110);
-  REQUIRE(answer.is_decided);
-  CHECK(answer.decision.flags == 0b010);
-  CHECK(answer.decision.lost == std::vector<std::uint32_t>{2});
-  CHECK(votes(1, 0b011).decision == answer.decision);
 }
 
 TEST_CASE("coordinator: a dead rank is fenced, and then started again, the same but for what it repeats",

@@ -101,6 +101,36 @@ TEST_CASE("job nodes: no rank starts before all nodes have joined, have arenas a
   CHECK(std::get<node::Ready>(all.heard[1]).host == "B");
 }
 
+TEST_CASE("job nodes: a lost node leaves no question open, and its ranks have ended", "[launcher]") {
+  Nodes all;
+  all.nodes.take(node::AskStack{7, 1});
+  all.nodes.take(node::AskWaits{8});
+  all.nodes.take(0, node::Waits{8, {{0, {}, {}}}});
+  CHECK(all.heard.empty());
+  all.nodes.lost(1, "it is silent");
+  const auto heard = [&](auto wanted) {
+    const decltype(wanted)* found = nullptr;
+    for (const auto& message : all.heard)
+      if (const auto* each = std::get_if<decltype(wanted)>(&message)) found = each;
+    REQUIRE(found);
+    return *found;
+  };
+  CHECK(heard(node::NodeLost()).node == 1);
+  CHECK(heard(node::Stack()).question == 7);
+  const auto waits = heard(node::Waits());
+  REQUIRE(waits.ranks.size() == 2);
+  CHECK(waits.ranks[1].slot == 1);
+  CHECK(waits.ranks[1].course == waits::SurveyedRank::Course::ended);
+  CHECK(heard(node::Done()).slot == 1);
+  all.forget();
+  all.nodes.take(node::AskStack{9, 1});
+  CHECK(heard(node::Stack()).question == 9);
+  all.forget();
+  // Whatever still comes of it is too late.
+  all.nodes.take(1, node::AgreementWanted{1, {}});
+  CHECK(all.heard.empty());
+}
+
 TEST_CASE("job nodes: a node that cannot begin ends the job, by its name", "[launcher]") {
   Nodes all(false);
   SECTION("it says so") {

@@ -67,7 +67,7 @@ std::vector<node::ToNode> some_to_node() {
           node::AnswerShared{6, {true, true, Errc::already_exists, "port", 7}},
           node::AnswerAgreement{7, true, {1, 2, 3, 4, {5, 6}, true}},
           node::AskAgain{},
-          node::SetLost{3},
+          node::SetLost{3, true},
           node::RestoreJournal{{1, RankJournal::ledger, 5, {{1, 2, 3}, {4, 5, 6}}}},
           node::MakeCut{9},
           node::KillNode{2},

@@ -370,6 +370,32 @@ TEST_CASE("several nodes: what becomes of an application elsewhere is seen, and 
   CHECK(roster.slot_state(3) == SlotState::expected);
 }
 
+TEST_CASE("several nodes: an application elsewhere is lost, and then its node, which nothing follows",
+          "[llamanet]") {
+  TwoNodes job;
+  auto zero = job.attach(0);
+  const auto& roster = zero->roster();
+  job.stop();
+  auto& driver = job.first.driver();
+  driver.mark_lost(1);
+  CHECK(roster.slot_state(1) == SlotState::lost);
+  driver.set_remote(1, SlotState::done, 1);
+  CHECK(roster.slot_state(1) == SlotState::lost);
+  const std::uint64_t generation = roster.generation();
+  driver.mark_lost(1, true);
+  CHECK(roster.slot_state(1) == SlotState::lost_with_node);
+  CHECK(roster.generation() == generation + 1);
+  driver.mark_lost(1);
+  driver.set_remote(1, SlotState::dead, 1);
+  CHECK(roster.slot_state(1) == SlotState::lost_with_node);
+  CHECK(roster.generation() == generation + 1);
+  // Also one that had ended well: its driver is asked no more.
+  driver.set_remote(3, SlotState::done, 1);
+  driver.mark_lost(3, true);
+  CHECK(roster.slot_state(3) == SlotState::lost_with_node);
+  job.start();
+}
+
 TEST_CASE(
     "several nodes: processes answer each other by both links, and a successor receives where its "
     "predecessor did",

@@ -73,6 +73,37 @@ TEST_CASE("carrier: a catch-up with a log that is not there yet ends, and finds 
   CHECK(job.catch_up({1, {1, 6}}).error().code() == Errc::invalid_argument);
 }
 
+TEST_CASE("carrier: an end that was told before a question that is asked anew does not answer it",
+          "[replication]") {
+  // The writer writes its last record at any moment of the first answer.
+  for (int wait = 0; wait < 60; ++wait) {
+    CAPTURE(wait);
+    Three job;
+    const LogName name{1, {1, 5}};
+    LogWriter log = job.one.log(5, log::Retention::recycle);
+    REQUIRE(job.one.carrier->publish_to(log, {1, 5}, 2));
+    publish(log, 1, 100);
+    LogWriter& copy = job.follow(name);
+    REQUIRE(job.catch_up(name));
+    job.pass_silently(wait * 5us);
+    publish(log, 2, 100);
+    CHECK(job.other.carrier->catch_up_anew(driver_endpoint(0), name));
+    CHECK(job.other.carrier->is_catching_up(name));
+    const auto has_ended = [&] { return job.other.carrier->has_caught_up(driver_endpoint(0), name); };
+    CHECK_FALSE(has_ended());
+    for (int looks = 0; looks < 10'000 && !has_ended(); ++looks) job.pass_silently(5us);
+    CHECK(has_ended());
+    CHECK_FALSE(job.other.carrier->is_catching_up(name));
+    CHECK(copy.published() == 2);
+    job.pass_silently(5ms);
+    CHECK(job.other.carrier->faults(FrameFault::malformed) == 0);
+    // The alias of the old question is free again.
+    REQUIRE(job.other.carrier->catch_up_anew(driver_endpoint(0), name));
+    job.pass_silently(5ms);
+    CHECK(has_ended());
+  }
+}
+
 TEST_CASE("carrier: a record that the writer has begun in pieces is completed by the driver",
           "[replication]") {
   Three job;

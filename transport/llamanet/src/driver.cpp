@@ -276,8 +276,10 @@ void Driver::mark_done(std::uint32_t slot) {
   implementation_->segments_.leave(slot);
   if (state(slot) != SlotState::lost) implementation_->roster_.leave(slot, SlotState::done);
 }
-void Driver::mark_lost(std::uint32_t slot) {
-  if (is_remote(slot)) return implementation_->set_remote(slot, SlotState::lost, incarnation(slot));
+void Driver::mark_lost(std::uint32_t slot, bool with_node) {
+  if (is_remote(slot))
+    return implementation_->set_remote(slot, with_node ? SlotState::lost_with_node : SlotState::lost,
+                                       incarnation(slot));
   implementation_->end_application(slot);
   implementation_->roster_.leave(slot, SlotState::lost);
 }

@@ -209,9 +209,10 @@ void DriverRoster::expect_remote(std::uint32_t index) {
 void DriverRoster::set_remote(std::uint32_t index, SlotState state, std::uint32_t incarnation) {
   LLAMADA_CHECK(index < count() && is_remote(index));
   PageSlot& slot = own_entry(index);
-  if (incarnation < slot.incarnation.load(std::memory_order_relaxed) ||
-      this->state(index) == SlotState::done || this->state(index) == SlotState::lost)
-    return;
+  const SlotState before = this->state(index);
+  const bool is_final = before == SlotState::done || is_lost(before);
+  const bool is_news = state == SlotState::lost_with_node && before != state;
+  if (incarnation < slot.incarnation.load(std::memory_order_relaxed) || (is_final && !is_news)) return;
   if (state == SlotState::dead && this->state(index) != SlotState::dead)
     slot.deaths.store(slot.deaths.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   slot.incarnation.store(incarnation, std::memory_order_relaxed);

@@ -5,7 +5,7 @@
 
 namespace llamada::replication {
 
-Status Carrier::catch_up(EndpointNumber holder, const LogName& name) {
+Result<Carrier::Copy*> Carrier::find_to_catch_up(const LogName& name, EndpointNumber holder) {
   const auto copy = copies_.find(name);
   const auto found = peers_.find(holder);
   if (copy == copies_.end() || found == peers_.end())
@@ -16,8 +16,39 @@ Status Carrier::catch_up(EndpointNumber holder, const LogName& name) {
   if (copy->second.followed != nullptr && copy->second.followed->holder == found->second.get())
     return failure(Errc::invalid_argument, "log {:x}.{:x} of rank {} follows endpoint {} already",
                    name.key.high, name.key.low, name.writer, holder);
-  if (copy->second.catching_up() != nullptr) return {};
-  return ask_history(copy->second, *found->second);
+  return &copy->second;
+}
+
+Status Carrier::catch_up(EndpointNumber holder, const LogName& name) {
+  auto copy = find_to_catch_up(name, holder);
+  if (!copy) return propagate(copy);
+  if ((*copy)->catching_up() != nullptr) return {};
+  return ask_history(**copy, *peers_.at(holder));
+}
+
+/// By another alias: what comes under the old one is dropped.
+Status Carrier::catch_up_anew(EndpointNumber holder, const LogName& name) {
+  auto copy = find_to_catch_up(name, holder);
+  if (!copy) return propagate(copy);
+  if (Feed* const old = (*copy)->find(*peers_.at(holder))) {
+    if (old->state == Feed::State::catches_up) end_catch_up(*old);
+    std::erase((*copy)->feeds, old);
+    part(*old);
+  }
+  return ask_history(**copy, *peers_.at(holder));
+}
+
+bool Carrier::is_catching_up(const LogName& name) const {
+  const auto copy = copies_.find(name);
+  return copy != copies_.end() && copy->second.catching_up() != nullptr;
+}
+
+bool Carrier::has_caught_up(EndpointNumber holder, const LogName& name) const {
+  const auto copy = copies_.find(name);
+  const auto found = peers_.find(holder);
+  if (copy == copies_.end() || found == peers_.end()) return false;
+  const Feed* const feed = copy->second.find(*found->second);
+  return feed != nullptr && feed->state == Feed::State::ended;
 }
 
 Status Carrier::ask_history(Copy& copy, Peer& holder) {

@@ -16,22 +16,25 @@ void Carrier::unfollow(const LogName& name) {
                                       return each->name == name;
                                     })) != pulls_.end();)
     finish_pull(pull, false);
-  for (Feed* const feed : copy.feeds) {
-    Peer& holder = *feed->holder;
-    feed->state = Feed::State::idle;
-    feed->copy = nullptr;
-    if (holder.is_gone()) {
-      // It sends nothing before it begins anew, and what it had sent is dropped.
-      holder.free_aliases.push_back(feed->alias);
-    } else {
-      holder.parting.push_back(feed->alias);
-      holder.controls.push_back(Item::of_control(Type::unfollow, feed->alias, Unfollow{}));
-      note_due(holder, Time{0});
-    }
-  }
+  for (Feed* const feed : copy.feeds) part(*feed);
   if (copy.kept->is_open()) --open_copies_;
   copy.kept->discard();
   copies_.erase(found);
+}
+
+/// Its copy has it no longer.
+void Carrier::part(Feed& feed) {
+  Peer& holder = *feed.holder;
+  feed.state = Feed::State::idle;
+  feed.copy = nullptr;
+  if (holder.is_gone()) {
+    // It sends nothing before it begins anew, and what it had sent is dropped.
+    holder.free_aliases.push_back(feed.alias);
+  } else {
+    holder.parting.push_back(feed.alias);
+    holder.controls.push_back(Item::of_control(Type::unfollow, feed.alias, Unfollow{}));
+    note_due(holder, Time{0});
+  }
 }
 
 void Carrier::take_unfollow(Peer& peer, LogNumber alias) {

@@ -215,8 +215,9 @@ class JobArenas {
                                 const std::optional<AgreementDecision>& /*decision*/) {}
   /// Something has been decided: who was told that it was not asks again.
   virtual void ask_again() {}
-  /// The rank has died, of this node or another, and the others go on without it.
-  virtual void set_lost(std::uint32_t /*rank*/) {}
+  /// The rank has died, of this node or another, and the others go on without it. `with_node`: its node is
+  /// lost, and nothing more comes of either.
+  virtual void set_lost(std::uint32_t /*rank*/, bool /*with_node*/) {}
   /// The histories of all ranks may use at most so many bytes of memory from now on, if they are kept.
   virtual void limit_log(std::uint64_t size_bytes) = 0;
   /// The histories are no longer kept.

@@ -37,7 +37,8 @@ struct DeathRecord {
   /// mpirun killed it because its LIVELINESS lease was over, "was stopped for 1.1 s, longer than …"; else
   /// empty.
   std::string silence;
-  std::string core_file;  ///< its path, empty if it left none that can be found
+  std::string core_file;       ///< its path, empty if it left none that can be found
+  std::string lost_with_node;  ///< the node, as the user named it, that was lost with the rank; else empty
 };
 
 struct InjectionRecord {

@@ -57,8 +57,10 @@ class AgreementTable {
     return decision;
   }
   /// The process of this member has ended.
-  void end_member(std::uint32_t member) {
-    gone_.insert(member);
+  void end_member(std::uint32_t member) { end_members({member}); }
+  /// The processes of these members have ended together: no decision counts any of them as living.
+  void end_members(const std::vector<std::uint32_t>& members) {
+    gone_.insert(members.begin(), members.end());
     for (auto& [name, agreement] : agreements_) look_at(agreement);
     std::erase_if(agreements_, [this](const auto& entry) { return is_told_to_all(entry.second); });
   }

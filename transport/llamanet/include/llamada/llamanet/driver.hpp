@@ -167,9 +167,9 @@ class Driver {
   void mark_dead(std::uint32_t slot);
   /// The slot's application has ended as it should, and its output is drained.
   void mark_done(std::uint32_t slot);
-  /// The slot's application has died, and the others go on without it: so it stays. Of any node's slot. Wakes
-  /// everybody.
-  void mark_lost(std::uint32_t slot);
+  /// The slot's application has died, and the others go on without it: so it stays. Of any node's slot.
+  /// `with_node`: the slot's node is lost, whatever became of its application before. Wakes everybody.
+  void mark_lost(std::uint32_t slot, bool with_node = false);
   /// All arenas together may use at most so many bytes for what is kept from now on, and not more than
   /// before.
   void limit_log(std::uint64_t size_bytes);

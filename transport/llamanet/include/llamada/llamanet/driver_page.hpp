@@ -24,9 +24,15 @@ enum class SlotState : std::uint32_t {
   attached = 2,
   dead = 3,
   done = 4,
-  finalized = 5,  ///< of another node's slot only: its application waits at the end of MPI_Finalize
-  lost = 6        ///< its application has died, nobody takes its place, and the others go on
+  finalized = 5,      ///< of another node's slot only: its application waits at the end of MPI_Finalize
+  lost = 6,           ///< its application has died, nobody takes its place, and the others go on
+  lost_with_node = 7  ///< of another node's slot only: the same, and its driver is gone, too
 };
+
+/// Whether the application has died for good, and the others go on.
+constexpr bool is_lost(SlotState state) {
+  return state == SlotState::lost || state == SlotState::lost_with_node;
+}
 
 struct alignas(64) DriverPage {
   std::uint64_t magic;

@@ -82,7 +82,7 @@ inline replication::PeerState peer_state(const NodeBook& book, const BookEntry& 
                                          std::uint32_t incarnation) {
   return {.incarnation = static_cast<std::uint16_t>(std::max(incarnation, 1U)),
           .is_lost = state == SlotState::dead,
-          .is_done = state == SlotState::done || state == SlotState::lost,
+          .is_done = state == SlotState::done || is_lost(state),
           .small = entry.is_known() ? book.small_of(entry) : entry.small,
           .bulk = entry.bulk};
 }

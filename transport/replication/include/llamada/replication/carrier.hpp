@@ -136,6 +136,13 @@ class Carrier {
   /// submessage for all logs of that holder. Errors: invalid_argument (the holder was never met, or is the
   /// one that is followed; no copy is kept), out_of_resources.
   Status catch_up(EndpointNumber holder, const LogName& name);
+  /// The same, from where the copy ends: what this holder is still sending to an older question does not
+  /// count.
+  Status catch_up_anew(EndpointNumber holder, const LogName& name);
+  /// Whether a catch-up goes on.
+  bool is_catching_up(const LogName& name) const;
+  /// Whether this holder has told the end of what it has, behind the last question.
+  bool has_caught_up(EndpointNumber holder, const LogName& name) const;
 
   /// Follows the log no more, and discards the copy; pulls from it fail. Nobody may read the copy any more.
   void unfollow(const LogName& name);
@@ -241,6 +248,7 @@ class Carrier {
   bool take_end(Peer& peer, LogNumber alias, const End& end);
   void end_catch_up(Feed& feed);
   void end_catch_ups(Peer& holder);
+  Result<Copy*> find_to_catch_up(const LogName& name, EndpointNumber holder);
   Status ask_history(Copy& copy, Peer& holder);
 
   // carrier_keeping.cpp
@@ -260,6 +268,7 @@ class Carrier {
 
   // carrier_parting.cpp
   void take_unfollow(Peer& peer, LogNumber alias);
+  void part(Feed& feed);
   void let_go(Peer& keeper, const LogName& name);
   void answer_unfollows(Peer& peer);
 
