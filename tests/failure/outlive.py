@@ -8,7 +8,7 @@ by --inject, at times also a second; in `job` with DURABILITY PERSISTENT, killed
 exit code must be 0, standard output the same lines, and nothing may be left.
 
 SHAPE is the number of ranks on each host, for `nodes`. Every second run has a spare host, too. PROGRAM is the name of a
-sample or test program, or NAME=COMMAND, or NAME:PATTERN=COMMAND: of its output only lines with the PATTERN are compared.
+sample or test program, or NAME=COMMAND, or NAME:PATTERN=COMMAND: of its output only what matches PATTERN is compared.
 `nodes` prints how long the steps of a restart took, median and maximum, from runs that lost one node.
 """
 
@@ -44,11 +44,12 @@ class Program:
 
     def __init__(self, build, word):
         title, _, command = word.partition("=")
-        self.name, _, self.pattern = title.partition(":")
+        self.name, _, pattern = title.partition(":")
+        self.pattern = re.compile(pattern or ".*")
         self.words = shlex.split(command) or [find_program(build, self.name)]
 
     def compared(self, lines):
-        return sorted(line for line in lines if re.search(self.pattern, line))
+        return sorted(found.group() for found in map(self.pattern.search, lines) if found)
 
 
 def find_program(build, name):
