@@ -141,7 +141,9 @@ class JobCourse {
       hand_over_messages();  // what the node has said before
       nodes_.lost(node, why);
     };
-    actions.agent_started = [this](pid_t agent) { supervisor_.spare(agent); };
+    actions.agent_started = [this](pid_t agent) {
+      supervisor_.spare(agent, [this, agent](int status) { remote_.agent_reaped(agent, status); });
+    };
     return actions;
   }
 

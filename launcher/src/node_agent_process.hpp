@@ -36,6 +36,8 @@ class NodeAgentProcess {
   /// Nothing lives on the other side once its standard input has ended.
   void close_input() { input_.reset(); }
   bool has_ended() const { return has_ended_; }
+  /// Somebody else has waited for it.
+  void set_ended() { has_ended_ = true; }
 
  private:
   std::string program_;

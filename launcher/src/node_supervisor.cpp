@@ -216,7 +216,8 @@ void NodeSupervisor::on(node::KillAll&&) {
 }
 
 void NodeSupervisor::signal_descendants(int number) const {
-  std::set<pid_t> spared = spared_;
+  std::set<pid_t> spared;
+  for (const auto& [child, on_end] : spared_) spared.insert(child);
   for (const ProcessEntry& entry : descendants_of(getpid()))
     if (spared.contains(entry.pid) || spared.contains(entry.parent))
       spared.insert(entry.pid);

@@ -60,8 +60,9 @@ class NodeSupervisor {
   void freeze(bool is_frozen);
   /// To whoever has started this process with adopted ranks.
   void report(const std::string& line) const { adopted_->report(line); }
-  /// A child of this process that is no rank's: neither it nor what descends from it is ever killed here.
-  void spare(pid_t child) { spared_.insert(child); }
+  /// A child of this process that is no rank's: neither it nor what descends from it is ever killed here. If
+  /// its end is seen here, which takes its status from whoever else waits for it, `on_end` gets the status.
+  void spare(pid_t child, std::function<void(int wait_status)> on_end) { spared_[child] = std::move(on_end); }
 
  private:
   // Messages (node_supervisor.cpp).
@@ -176,8 +177,8 @@ class NodeSupervisor {
     rlimit descriptor_limit{};
   } original_;  ///< of this process at its start, for the ranks
   std::string host_;
-  Links links_;             ///< of a job on several nodes
-  std::set<pid_t> spared_;  ///< children that are no ranks
+  Links links_;                                                   ///< of a job on several nodes
+  std::map<pid_t, std::function<void(int wait_status)>> spared_;  ///< children that are no ranks
   std::unique_ptr<JobArenas> arenas_;
   std::unique_ptr<AdoptedRanks> adopted_;  ///< of a node whose ranks another launcher has started
   bool rebuilding_ = false;                ///< ranks are replaced

@@ -37,6 +37,10 @@ void NodeSupervisor::reap() {
       root_ended(*rank);
       continue;
     }
+    if (const auto spared = spared_.extract(pid)) {
+      spared.mapped()(status);
+      continue;
+    }
     for (RankProcess& each : ranks_)
       if (!each.standbys.remove(pid) && each.attached == pid) each.attached_status = status;
   }

@@ -93,6 +93,15 @@ void RemoteNodes::look_at_agents() {
       if (const auto status = remote.agent->look()) agent_ended(node, *status);
 }
 
+void RemoteNodes::agent_reaped(pid_t agent, int wait_status) {
+  for (std::uint32_t node = 0; node < remotes_.size(); ++node) {
+    auto& process = remotes_[node].agent;
+    if (!process || process->pid() != agent || process->has_ended()) continue;
+    process->set_ended();
+    agent_ended(node, wait_status);
+  }
+}
+
 void RemoteNodes::agent_ended(std::uint32_t node, int wait_status) {
   const Remote& remote = remotes_[node];
   const std::string agent = fmt::format("its agent {} {}", remote.agent->name(), describe_end(wait_status));

@@ -58,6 +58,9 @@ class RemoteNodes {
   std::string invitation() const;
   std::array<std::uint8_t, 16> key() const { return frame_key(secret_, job_number_); }
 
+  /// The process of an agent has ended, and another part of this process has taken its status.
+  void agent_reaped(pid_t agent, int wait_status);
+
   /// The job is over: hangs up, and waits for the agents to end, but not for long.
   void end();
   /// The same, and nothing is left of the agents: those of lost nodes are killed.

@@ -375,7 +375,7 @@ TEST_CASE("supervisor: a child that is spared outlives all ranks, and so does wh
   Node node;
   const pid_t agent = fork();
   if (agent == 0) execl("/bin/sh", "sh", "-c", "sleep 1000 & wait", nullptr);
-  node.supervisor->spare(agent);
+  node.supervisor->spare(agent, [](int) {});
   node.start({Node::shell(0, "sleep 1000")});
   node.wait_for<node::Started>();
   node.supervisor->take(node::KillAll{});
@@ -383,6 +383,19 @@ TEST_CASE("supervisor: a child that is spared outlives all ranks, and so does wh
   CHECK_FALSE(is_dead(agent));
   for (const ProcessEntry& entry : descendants_of(agent)) kill(entry.pid, SIGKILL);
   kill(agent, SIGKILL);
+}
+
+TEST_CASE("supervisor: whoever has started a spared child learns of its end", "[launcher]") {
+  Node node;
+  const pid_t child = fork();
+  if (child == 0) _exit(3);
+  std::optional<int> status;
+  node.supervisor->spare(child, [&status](int wait_status) { status = wait_status; });
+  node.start({Node::shell(0, "exit 0")});
+  // Both have ended before any end is looked at.
+  while (!is_dead(child)) usleep(1000);
+  node.wait_for<node::Ended>();
+  CHECK(status == 3 << 8);
 }
 
 TEST_CASE("supervisor: ranks are added on all nodes, and what they need is looked for on their own",
