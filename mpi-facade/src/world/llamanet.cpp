@@ -12,15 +12,14 @@
 #include <optional>
 
 #include "llamada/base/check.hpp"
-#include "llamada/base/clock.hpp"
 #include "llamada/llamanet/application.hpp"
 #include "llamada/llamanet/driver_guard.hpp"
 #include "llamada/llamanet/memory_source.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "world/cores.hpp"
+#include "world/far_ranks.hpp"
 #include "world/last_output.hpp"
 #include "world/peer_memory.hpp"
-#include "world/remote_logs.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -76,98 +75,6 @@ class Segment final : public SharedSegment::Holder {
   llamanet::Application& application_;
   std::uint64_t name_;
   llamanet::Mapping mapping_;
-};
-
-/// The ranks of other nodes, and this rank's logs there.
-class Links final : RemoteRanks {
- public:
-  /// `world` is told what concerns the job.
-  Links(llamanet::Application& application, World& world, const LaunchedRank& launched, bool keeps)
-      : application_(application),
-        world_(world),
-        logs_({.identity = identity_in(application),
-               .ranks = far_from(application, launched),
-               .keeps = keeps,
-               .cut = world.cut()},
-              *this, application.small_link(), application.bulk_link(), application.arena(), clock_) {}
-
-  RemoteLogs& logs() { return logs_; }
-  bool is_far(int rank) const { return !application_.roster().is_local(static_cast<std::uint32_t>(rank)); }
-  /// Ranks on nodes that share the own one's cores.
-  int machine_size() const {
-    const int size = world_.size();
-    if (size == counted_) return machine_size_;
-    const auto& nodes = book().nodes;
-    const std::uint64_t own = nodes[book().own_node].machine;
-    machine_size_ = 0;
-    for (int rank = 0; rank < size; ++rank) {
-      const auto node = static_cast<std::size_t>(node_of(rank));
-      if (node == book().own_node || (own != 0 && nodes[node].machine == own)) ++machine_size_;
-    }
-    counted_ = size;
-    return machine_size_;
-  }
-  int node_of(int rank) const {
-    const auto& slot = application_.roster().page_slot(static_cast<std::uint32_t>(rank));
-    return static_cast<int>(slot.node.load(std::memory_order_relaxed));
-  }
-
- private:
-  static replication::Identity identity_in(const llamanet::Application& application) {
-    const llamanet::NodeBook& book = *application.book();
-    return {.job = static_cast<std::uint32_t>(book.job_number),
-            .endpoint = application.slot(),
-            .incarnation = static_cast<std::uint16_t>(application.incarnation()),
-            .key = book.key};
-  }
-  /// Of this process's own MPI_COMM_WORLD.
-  static std::vector<int> far_from(const llamanet::Application& application, const LaunchedRank& launched) {
-    std::vector<int> far;
-    for (int slot = launched.first; slot < launched.first + launched.size; ++slot)
-      if (!application.roster().is_local(static_cast<std::uint32_t>(slot))) far.push_back(slot);
-    return far;
-  }
-  const llamanet::NodeBook& book() const { return *application_.book(); }
-  /// A rank that was spawned since this process has read the book is in the next one.
-  llamanet::BookEntry entry_of(std::uint32_t slot) const {
-    const auto is_known = [&] { return slot < book().entries.size() && book().entries[slot].is_known(); };
-    if (!is_known())
-      if (auto read = application_.refresh_book(); !read)
-        world_.aborted(1, fmt::format("the book of the job's nodes cannot be read: {}", read.error().text()));
-    return is_known() ? book().entries[slot] : llamanet::BookEntry{};
-  }
-  replication::PeerState state_of(int rank) const override {
-    const auto slot = static_cast<std::uint32_t>(rank);
-    // Acquire: the incarnation is at least as new as the state.
-    const llamanet::SlotState state = application_.roster().slot_state(slot);
-    const llamanet::BookEntry entry = entry_of(slot);  // before book(): it may take the next one
-    return llamanet::peer_state(
-        book(), entry, state,
-        application_.roster().page_slot(slot).incarnation.load(std::memory_order_relaxed));
-  }
-  std::uint64_t changes() const override { return application_.roster().generation(); }
-  void copies_need_memory() override {
-    if (world_.is_protected()) world_.log_used_up();
-  }
-  void records_are_gone(const std::string& how) override {
-    world_.aborted(1, fmt::format("rank {} cannot go on: {}", world_.rank(), how));
-  }
-  bool is_node_lost(int rank) const override {
-    return application_.roster().slot_state(static_cast<std::uint32_t>(rank)) ==
-           llamanet::SlotState::lost_with_node;
-  }
-  std::optional<Driver> driver_of(int rank) const override {
-    if (is_node_lost(rank)) return std::nullopt;
-    const auto node = static_cast<std::uint32_t>(node_of(rank));
-    const llamanet::BookNode& of = book().nodes[node];
-    return Driver{replication::driver_endpoint(node), book().small_of(of), of.bulk};
-  }
-
-  llamanet::Application& application_;
-  World& world_;
-  mutable int machine_size_ = 0, counted_ = 0;  // among how many ranks
-  SystemClock clock_;
-  RemoteLogs logs_;
 };
 
 class LlamanetWorld final : public World {
@@ -504,7 +411,7 @@ class LlamanetWorld final : public World {
   int world_first_;
   int world_size_;
   bool oversubscribed_ = false;
-  std::optional<Links> links_;  // of a job on several nodes
+  std::optional<FarRanks> links_;  // of a job on several nodes
   bool said_used_up_ = false;
   bool repeats_as_copy_ = false;  // a standby that was woken, until it is live
   // With links: the number of the question that was seen last, and of the last one that may be answered.
