@@ -295,6 +295,7 @@ void finalize() {
   // The program's delete callbacks for MPI_COMM_SELF come first (8.7.1).
   auto* comm_self = self.communicators.find(MPI_COMM_SELF);
   comm_self->attributes().remove_all(MPI_COMM_SELF);
+  if (self.stage.open_sessions == 0) self.engine->end_of_mpi_begins();
   self.engine->finish();
   self.one_sided.kept_segments.reset();
   if (self.world_size > 1) {

@@ -217,6 +217,8 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   /// The next of them, for a call of this kind; only while replaying(). Ends the job when it is of another
   /// kind.
   replay::Outcome take_outcome(replay::CallKind kind);
+  /// ReplayCourse::end_of_mpi_begins()
+  void end_of_mpi_begins() { replay_.end_of_mpi_begins(); }
   /// MPI_Finalize, first half: every send begun has left, and a replay has repeated all but contributions to
   /// collectives, of which one follows (else the job ends as diverged). Progress goes on being needed until
   /// everybody is done.

@@ -87,9 +87,10 @@ std::string ReplayCourse::left_over(bool with_contributions) {
 
 std::string ReplayCourse::left_in_record() {
   auto& replayer = determinants_.replayer();
-  if (replayer.outcomes_left()) return replayer.describe_next();
+  if (in_last_part_ ? replayer.outcomes_of_mpi_left() : replayer.outcomes_left())
+    return replayer.describe_next();
   if (determinants_.goes_on_from() != 0) return "a checkpoint";
-  if (replayer.anything_left()) return "a receive from MPI_ANY_SOURCE";
+  if (replayer.matches_left()) return "a receive from MPI_ANY_SOURCE";
   if (receiving_.awaited_matches() > 0) return "a receive from MPI_ANY_SOURCE, whose message is gone,";
   return past_.operations ? past_.operations() : std::string();
 }
@@ -98,7 +99,7 @@ std::string ReplayCourse::left_in_logs(bool with_contributions) {
   if (std::string left = outgoing_.left_over(); !left.empty()) return left;
   if (with_contributions && past_.contributions)
     if (std::string left = past_.contributions(); !left.empty()) return left;
-  if (calls_ && calls_->begun() < last_call_)
+  if (calls_ && calls_->begun() < last_call_ && !in_last_part_)
     return fmt::format("MPI call {}, the predecessor's last one,", last_call_);
   return {};
 }
@@ -144,10 +145,11 @@ void ReplayCourse::end(std::string_view here, bool with_contributions) {
   hold_back_no_longer();
 }
 
-/// The driver judges the output. Others learn of what follows afterwards.
+/// The driver judges the output. Others learn of what follows afterwards. What is printed behind MPI may be
+/// missing yet; the driver judges it when the process ends.
 void ReplayCourse::tell_over() {
   repeats_ = false;
-  world_.reached(ReplayPlace::over, __libc_single_threaded);
+  world_.reached(in_last_part_ ? ReplayPlace::last_call_ended : ReplayPlace::over, __libc_single_threaded);
 }
 
 bool ReplayCourse::waits_in_vain(const std::function<bool()>& done) {

@@ -77,6 +77,9 @@ class ReplayCourse {
   /// come further than this: the replay is over, or has diverged.
   bool waits_in_vain(const std::function<bool()>& done);
 
+  /// MPI_Finalize begins. What the program was told by clocks and files behind it, and what it printed there,
+  /// is repeated there.
+  void end_of_mpi_begins() { in_last_part_ = true; }
   /// MPI_Finalize, first half: all but contributions to collectives, of which one follows, has been repeated.
   void reach_end();
   /// Behind the last collective: all has.
@@ -124,6 +127,7 @@ class ReplayCourse {
   bool holds_back_;  // what no predecessor has done
   const bool is_resumed_;
   bool in_last_call_ = false;  // no predecessor began another call
+  bool in_last_part_ = false;  // no call follows that could do anything
   bool draining_ = false;
   const char* awaited_ = nullptr;
 };

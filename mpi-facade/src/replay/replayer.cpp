@@ -209,6 +209,12 @@ std::deque<std::uint64_t> Replayer::values_left(ValueId id) const {
   return values;
 }
 
+bool Replayer::outcomes_of_mpi_left() const {
+  return !std::ranges::all_of(outcomes_, [](const Outcome& outcome) {
+    return outcome.type == Outcome::Type::value || outcome.type == Outcome::Type::bytes;
+  });
+}
+
 std::string Replayer::describe_next() const {
   return outcomes_.empty() ? std::string("nothing") : describe(outcomes_.front());
 }

@@ -25,8 +25,11 @@ class Replayer {
 
   /// Whether there is an outcome that no call has taken.
   bool outcomes_left() const { return !outcomes_.empty(); }
+  /// Whether a call of MPI must take one of these: not all of them are values and bytes.
+  bool outcomes_of_mpi_left() const;
   /// Whether there is anything that has not been taken, be it the match of a receive that is not yet posted.
-  bool anything_left() const { return !outcomes_.empty() || !matches_.empty(); }
+  bool anything_left() const { return !outcomes_.empty() || matches_left(); }
+  bool matches_left() const { return !matches_.empty(); }
   /// How many determinants have been taken so far; how many there are not yet.
   std::uint64_t replayed() const { return replayed_; }
 
