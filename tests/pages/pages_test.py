@@ -303,7 +303,8 @@ class TesterForFailures(Reader):
         included = [line for line in example if line.startswith("#include")]
         body = [line for line in example if not line.startswith("#include")]
         (self.place / "solver.c").write_text("\n".join(included) + SURVIVOR.replace("EXAMPLE", "\n  ".join(body)))
-        compiling, start, with_kills = [line.split("  #")[0].strip() for line in indented("docs/ulfm.md", "mpicc solver.c")]
+        compiling, start, with_kills, on_nodes = [
+            line.split("  #")[0].strip() for line in indented("docs/ulfm.md", "mpicc solver.c")]
         self.run_line(compiling)
         self.assertEqual(self.run_line(start)[0], "8 ranks after 20 steps\n")
         # The same command with a rule that fires at one place, however fast the program is.
@@ -311,6 +312,10 @@ class TesterForFailures(Reader):
         self.assertNotEqual(with_kill, with_kills)
         output, errors = self.run_line(with_kill)
         self.assertEqual(output, "7 ranks after 20 steps\n", errors)
+        # Two hosts that are this one. The rule comes too late for this program.
+        on_two = on_nodes.replace("-H a:4,b:4", "--launcher fork -H localhost:4,b:4")
+        self.assertNotEqual(on_two, on_nodes)
+        self.assertEqual(self.run_line(on_two)[0], "8 ranks after 20 steps\n")
 
     def test_the_recipe_for_ci_passes_with_a_program_that_survives(self):
         self.compile("long", STEPS)

@@ -23,6 +23,8 @@ class DriverProbe {
   /// True once: when all is known. It goes on answering others.
   bool work();
   std::vector<PairProbe> results() const { return links_->results(); }
+  /// What follows are pings.
+  void end() { links_->leave_ethernet(); }
   /// Asks the other nodes, and says of which something has come since the last call.
   std::vector<std::uint32_t> ping();
   void stop_hearing(std::vector<std::uint32_t> nodes) { links_->stop_hearing(std::move(nodes)); }

@@ -137,6 +137,11 @@ void LinkProbe::ask(Peer& peer, Time now) {
            {false, options_.job_number, options_.own_node, peer.node, number, size, wall_.count()});
 }
 
+void LinkProbe::leave_ethernet() {
+  for (Peer& peer : peers_) peer.ethernet = {};
+  ethernet_.reset();
+}
+
 void LinkProbe::ping() {
   for (Peer& peer : peers_)
     if (peer.udp.link != nullptr)

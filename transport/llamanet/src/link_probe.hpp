@@ -48,6 +48,8 @@ class LinkProbe {
   std::vector<PairProbe> results() const;
   std::vector<int> descriptors() const;
 
+  /// All that was to be known is: raw frames are not needed any more.
+  void leave_ethernet();
   /// Asks each other node once more, by UDP.
   void ping();
   /// The nodes of which anything has come since the last call that had not come before.
