@@ -303,7 +303,7 @@ void JobNodes::give(node::AskStack&& message) {
   const std::uint32_t node = node_of(message.slot);
   if (nodes_[node].is_lost) return tell_coordinator_(node::Stack{message.question, {}});
   stacks_[message.question] = node;
-  tell(node, std::move(message));
+  tell(node, message);
 }
 
 void JobNodes::give(node::MakeCut&& message) { ask_all(cut_, message); }
