@@ -12,6 +12,11 @@ constexpr std::string_view ends_of(const Message* /*stream*/) { return "mpirun a
 
 std::vector<std::byte> encode(const Message& message) { return encode_message(message); }
 
+std::uint32_t own_node_of(const std::vector<Node>& nodes) {
+  const auto own = std::ranges::find_if(nodes, [](const Node& node) { return node.agent.empty(); });
+  return static_cast<std::uint32_t>(own - nodes.begin());
+}
+
 std::uint32_t node_of(const Start& job, std::uint32_t rank) {
   return rank < job.node_of_rank.size() ? job.node_of_rank[rank] : 0;
 }

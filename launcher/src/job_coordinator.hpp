@@ -217,6 +217,7 @@ class JobCoordinator {
   void on(node::Live&& message);
   void on(node::Surveyed&& message);
   DeathHistory history_of(const JobRank& rank) const;
+  DeathRecord begin_record(const JobRank& rank) const;
   DeathRecord record_of(const JobRank& rank, const node::Ended& end, const Judgement& judgement) const;
   std::optional<std::string> memory_used_up(const node::Ended& end, const Judgement& judgement);
   void tell_of_death(const JobRank& rank, const node::Ended& end, const Judgement& judgement);

@@ -59,13 +59,20 @@ DeathHistory JobCoordinator::history_of(const JobRank& rank) const {
   return history;
 }
 
-DeathRecord JobCoordinator::record_of(const JobRank& rank, const node::Ended& end,
-                                      const Judgement& judgement) const {
+/// What is known of the rank without a look at its end.
+DeathRecord JobCoordinator::begin_record(const JobRank& rank) const {
   DeathRecord record;
   record.rank = rank.slot;
   record.world = rank.world;
   record.name = name_of(rank);
   record.incarnation = rank.incarnation;
+  record.last_errors = rank.errors.lines();
+  return record;
+}
+
+DeathRecord JobCoordinator::record_of(const JobRank& rank, const node::Ended& end,
+                                      const Judgement& judgement) const {
+  DeathRecord record = begin_record(rank);
   record.pid = end.pid;
   record.signal = judgement.signal;
   if (!judgement.signal) record.exit_code = judgement.exit_code;
@@ -76,7 +83,6 @@ DeathRecord JobCoordinator::record_of(const JobRank& rank, const node::Ended& en
   record.replaying = rank.open_death.has_value();
   record.sent_before = counter_of(end.view, log::Counter::messages_sent) > 0;
   record.replaced = judgement.verdict == Verdict::replace;
-  record.last_errors = rank.errors.lines();
   record.core_file = end.core_file;
   if (rank.lease_over && judgement.signal == SIGKILL) {
     record.silence = describe_silence(*rank.lease_over, lease());

@@ -27,11 +27,10 @@ Status JobCoordinator::prepare_injections() {
 
 /// The node that a rule names; nothing: there is none.
 std::optional<std::uint32_t> JobCoordinator::node_named(std::string_view name) const {
-  auto found = std::ranges::find(job_.nodes, name, &control::Node::name);
-  if (found == job_.nodes.end() && is_this_host(name, {}, {}))
-    found = std::ranges::find_if(job_.nodes, [](const control::Node& node) { return node.agent.empty(); });
-  if (found == job_.nodes.end()) return std::nullopt;
-  return static_cast<std::uint32_t>(found - job_.nodes.begin());
+  const auto found = std::ranges::find(job_.nodes, name, &control::Node::name);
+  auto node = static_cast<std::uint32_t>(found - job_.nodes.begin());
+  if (found == job_.nodes.end() && is_this_host(name, {}, {})) node = control::own_node_of(job_.nodes);
+  return node < job_.nodes.size() ? std::optional(node) : std::nullopt;
 }
 
 Status JobCoordinator::check_node_of(const InjectRule& rule) const {

@@ -38,15 +38,10 @@ void JobCoordinator::go_on_without_node(const node::NodeLost& message) {
 }
 
 DeathRecord JobCoordinator::death_with_node(const JobRank& rank, const node::NodeLost& message) const {
-  DeathRecord record;
-  record.rank = rank.slot;
-  record.world = rank.world;
-  record.name = name_of(rank);
-  record.incarnation = rank.incarnation;
+  DeathRecord record = begin_record(rank);
   record.pid = rank.pid;
   record.state = RankState::in_program;
   record.lost_with_node = message.title;
-  record.last_errors = rank.errors.lines();
   return record;
 }
 

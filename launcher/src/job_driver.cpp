@@ -174,7 +174,7 @@ class JobCourse {
   }
 
   void prepare(const control::Start& job, bool starts_again) {
-    own_node_ = job.nodes.empty() ? 0 : node_without_agent(job);
+    own_node_ = job.nodes.empty() ? 0 : control::own_node_of(job.nodes);
     if (job.is_adopted != 0) supervisor_.adopt(std::move(process_.adoption));
     if (job.checks_nodes != 0) nodes_.set_udp_ports(udp_ports());
     nodes_.begin(job, starts_again);
@@ -185,12 +185,6 @@ class JobCourse {
     if (job.nodes.empty()) return;
     if (auto status = remote_.start(job); !status) return nodes_.lost(0, status.error().text());
     if (job.is_adopted != 0) supervisor_.report(remote_.invitation());
-  }
-
-  static std::uint32_t node_without_agent(const control::Start& job) {
-    const auto own = std::find_if(job.nodes.begin(), job.nodes.end(),
-                                  [](const control::Node& node) { return node.agent.empty(); });
-    return static_cast<std::uint32_t>(own - job.nodes.begin());
   }
 
   /// By what this node is reached is known when another one has joined, which is before Prepare.

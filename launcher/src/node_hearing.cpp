@@ -33,7 +33,7 @@ std::optional<std::vector<std::uint32_t>> NodeHearing::look(TimePoint now,
     if (const auto other = silent_for_.find(node); other != silent_for_.end()) other->second = nanoseconds(0);
   std::vector<std::uint32_t> silent;
   for (const auto& [node, silent_for] : silent_for_)
-    if (silent_for >= lease_ + lease_ / 4) silent.push_back(node);
+    if (silent_for >= node_silence_max(lease_)) silent.push_back(node);
   if (silent == told_) return std::nullopt;
   told_ = silent;
   return silent;

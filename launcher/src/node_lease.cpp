@@ -56,7 +56,7 @@ std::vector<NodeLeases::Over> NodeLeases::look(TimePoint now) {
   std::vector<Over> over;
   for (auto& [node, silent] : silent_) {
     silent.so_far += counted(now - std::max(last_look_, silent.since), node_look_interval(lease_));
-    if (silent.so_far >= lease_ + lease_ / 4) over.push_back({node, silent.so_far});
+    if (silent.so_far >= node_silence_max(lease_)) over.push_back({node, silent.so_far});
   }
   for (const Over& each : over) silent_.erase(each.node);
   last_look_ = now;

@@ -22,6 +22,11 @@ std::chrono::nanoseconds node_lease(const qos::Liveliness& policy);
 /// How often a node asks, and how often both sides look.
 constexpr std::chrono::nanoseconds node_look_interval(std::chrono::nanoseconds lease) { return lease / 10; }
 
+/// After so long without a sign of it a node is given up.
+constexpr std::chrono::nanoseconds node_silence_max(std::chrono::nanoseconds lease) {
+  return lease + lease / 4;
+}
+
 /// The node's side.
 class NodeLease {
  public:

@@ -51,6 +51,7 @@ Status RemoteNodes::start(const control::Start& job) {
   if (!listener) return propagate(listener);
   secret_ = *secret;
   job_number_ = job.job_number;
+  own_node_ = control::own_node_of(job.nodes);
   listener_ = std::move(*listener);
   loop_.watch(listener_.socket.get(), POLLIN, [this](short) { accept_all(); });
   loop_.after(join_max, [this] { look_for_late_ones(); });
@@ -186,7 +187,7 @@ void RemoteNodes::take(std::uint32_t node, node::FromNode message) {
   if (!question) return actions_.take(node, std::move(message));
   if (!leases_) {
     leases_.emplace(lease_length_);
-    complaints_.emplace(lease_length_, own_node());
+    complaints_.emplace(lease_length_, own_node_);
     look_at_leases();
   }
   leases_->asked(node, NodeLease::TimePoint::clock::now());
@@ -201,17 +202,11 @@ void RemoteNodes::look_at_leases() {
   if (const auto verdict = complaints_->look(NodeComplaints::TimePoint::clock::now()))
     lose(verdict->lost, fmt::format("it and the node '{}' have not heard each other for more than {:.1f} s",
                                     remotes_[verdict->other].name,
-                                    std::chrono::duration<double>(lease_length_ * 5 / 4).count()));
+                                    std::chrono::duration<double>(node_silence_max(lease_length_)).count()));
 }
 
 void RemoteNodes::unheard(std::uint32_t node, const std::vector<std::uint32_t>& others) {
   if (complaints_) complaints_->take(node, others);
-}
-
-/// One behind the last if this host is none.
-std::uint32_t RemoteNodes::own_node() const {
-  const auto own = std::ranges::find(remotes_, false, &Remote::is_other);
-  return static_cast<std::uint32_t>(own - remotes_.begin());
 }
 
 void RemoteNodes::look_for_late_ones() {

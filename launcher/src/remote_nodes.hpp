@@ -97,7 +97,6 @@ class RemoteNodes {
   void look_for_late_ones();
   void take(std::uint32_t node, node::FromNode message);
   void look_at_leases();
-  std::uint32_t own_node() const;
   void lose(std::uint32_t node, std::string why);
   void cut_more(std::uint32_t node, Direction direction, std::int32_t more);
 
@@ -105,6 +104,7 @@ class RemoteNodes {
   AgentSurroundings surroundings_;
   Actions actions_;
   std::uint64_t job_number_ = 0;
+  std::uint32_t own_node_ = 0;  ///< one behind the last if this host is none
   NodeSecret secret_{};
   Listener listener_;
   std::string own_address_;

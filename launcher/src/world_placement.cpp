@@ -23,9 +23,8 @@ std::optional<std::uint32_t> find_node(const std::string& name, const WorldSurro
   }
   if (!is_this_host(name, {}, {})) return std::nullopt;
   if (nodes.empty()) return 0;
-  const auto own = std::ranges::find_if(nodes, [](const control::Node& node) { return node.agent.empty(); });
-  if (own == nodes.end()) return std::nullopt;
-  return static_cast<std::uint32_t>(own - nodes.begin());
+  const std::uint32_t own = control::own_node_of(nodes);
+  return own < nodes.size() ? std::optional(own) : std::nullopt;
 }
 
 std::string names_of_all(const WorldSurroundings& surroundings) {

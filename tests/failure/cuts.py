@@ -13,48 +13,19 @@ import collections
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 
-LEASE_S = 2
-GIVEN_UP_S = 1.25 * LEASE_S
+import bed
+
 PATIENCE_S = 120
-EXIT_SKIPPED = 77
 EXIT_LAUNCHER = 125
 EXIT_KILLED = 137
 NOISE = "loss=2% duplicate=2% reorder=5% corrupt=0.5%"
 
-SCRIPT = """
-cd {folder}
-nodes() {{ {build}/tests/nodes "$@"; }}
-nodes agents $PWD/agents & server=$!
-until [ -S agents ]; do sleep 0.01; done
-nodes exec 0 {build}/bin/mpirun --launcher-exec "{build}/tests/nodes agent $PWD/agents" -n 4 -H {hosts} \\
-  --qos $PWD/profile.xml {rules} sh $PWD/witnessed {program} >out 2>errors & job=$!
-until grep -q . witness 2>/dev/null || ! kill -0 $job 2>/dev/null; do sleep 0.01; done
-{steps}
-wait $job; echo $? >code
-tries=0
-for node in 1 2 3; do
-  until [ "$(nodes exec $node sh -c 'set -- /proc/[0-9]*; echo $#')" = 2 ] || [ $tries = 100 ]; do
-    sleep 0.1; tries=$((tries + 1))
-  done
-done
-[ $tries = 100 ] && touch left
-kill $server
-"""
-
 WITNESSED = """(while echo $LLAMADA_RANK $(uname -n | cut -d- -f1)/$$ $(date +%s%N) >>witness; do sleep 0.01; done) &
 exec "$@"
 """
-
-
-def profile(build_root):
-    text = (build_root / "qos-profiles/node-fault-tolerant.xml").read_text()
-    lease = f"<liveliness><kind>AUTOMATIC</kind><lease_duration><sec>{LEASE_S}</sec></lease_duration></liveliness>"
-    return text.replace("<datawriter_qos>", f"<datawriter_qos>{lease}").replace(
-        "<datareader_qos>", f"<datareader_qos>{lease}")
 
 
 class Disturbance:
@@ -66,7 +37,7 @@ class Disturbance:
             self.steps += [f"nodes relay {node} both {NOISE}" for node in (0, 1, 2, 3)]
         for _ in range(1 if draw.random() < 0.7 else 2):
             self.steps.append(f"sleep {draw.uniform(0, 1.5):.2f}")
-            self.add(draw, draw.uniform(0, 2.5 * GIVEN_UP_S))
+            self.add(draw, draw.uniform(0, 2.5 * bed.GIVEN_UP_S))
         self.kills_mpirun = draw.random() < 0.1
         if self.kills_mpirun:
             self.rules.append(f"kill mpirun after {draw.uniform(0.5, 6):.2f} s")
@@ -105,19 +76,15 @@ def run_once(build, draw, folder):
     disturbance = Disturbance(draw)
     hosts = "localhost:2,node1:1,node2:1" + (",node3:1" if draw.random() < 0.6 else "")
     program = f"{build}/tests/failure/wildcards -s 3000 -p 1000 -k {draw.choice(['recv', 'probe', 'persistent'])}"
-    script = SCRIPT.format(folder=folder, build=build, hosts=hosts, program=program, steps="\n".join(disturbance.steps),
-                           rules=" ".join(f"--inject '{rule}'" for rule in disturbance.rules))
-    (folder / "script").write_text(script)
+    rules = " ".join(f"--inject '{rule}'" for rule in disturbance.rules)
     (folder / "witnessed").write_text(WITNESSED)
-    (folder / "profile.xml").write_text(profile(pathlib.Path(__file__).resolve().parents[2]))
-    bed = subprocess.run([f"{build}/tests/nodes", "run", "4", "--", "timeout", str(PATIENCE_S), "/bin/sh", f"{folder}/script"],
-                         capture_output=True, text=True)
-    if bed.returncode == EXIT_SKIPPED:
-        print(bed.stdout.strip())
-        sys.exit(0)
+    (folder / "profile.xml").write_text(bed.profile_with_lease("node-fault-tolerant"))
+    words = f"-n 4 -H {hosts} --qos $PWD/profile.xml {rules} sh $PWD/witnessed {program}"
+    until_begun = "until grep -q . witness 2>/dev/null || ! kill -0 $job 2>/dev/null; do sleep 0.01; done"
+    said = bed.run(build, folder, 4, words, [until_begun, *disturbance.steps], [1, 2, 3], PATIENCE_S)
     errors = (folder / "errors").read_text()
     out = (folder / "out").read_text()
-    code = int((folder / "code").read_text()) if (folder / "code").exists() else None
+    code = bed.code_in(folder)
     is_lost = " is lost: " in errors
     is_right = code == 0 and out.startswith("ok wildcards")
     wrong = runs_twice((folder / "witness").read_text())
@@ -129,7 +96,7 @@ def run_once(build, draw, folder):
     if not wrong and not is_right and not is_clear:
         wrong = f"code {code}, output '{out}'"
     if wrong:
-        print(f"WRONG: {wrong}\n  {hosts}: {disturbance}\n{errors}{bed.stdout}{bed.stderr}", flush=True)
+        print(f"WRONG: {wrong}\n  {hosts}: {disturbance}\n{errors}{said}", flush=True)
     return wrong, is_lost, is_right
 
 

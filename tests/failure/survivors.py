@@ -17,43 +17,18 @@ import subprocess
 import sys
 import tempfile
 
-LEASE_S = 2
-GIVEN_UP_S = 1.25 * LEASE_S
+import bed
+
 PATIENCE_S = 90
-EXIT_SKIPPED = 77
 # Each with what it is called with; "SEED" is drawn.
 PROGRAMS = [("random", ["SEED", "60"]), ("random", ["SEED", "200"]), ("solver", []), ("agree", []), ("revoke", []),
             ("any_source", []), ("shrink", [])]
 CALLS = ["MPI_Allreduce", "MPI_Barrier", "MPI_Isend", "MPI_Recv", "MPIX_Comm_agree", "MPIX_Comm_shrink", "MPI_Alltoall",
          "MPIX_Comm_revoke", "MPIX_Comm_failure_ack", "MPI_Ssend"]
 
-BED_SCRIPT = """
-cd {folder}
-nodes() {{ {build}/tests/nodes "$@"; }}
-nodes agents $PWD/agents & server=$!
-until [ -S agents ]; do sleep 0.01; done
-nodes exec 0 {build}/bin/mpirun --launcher-exec "{build}/tests/nodes agent $PWD/agents" {words} >out 2>errors & job=$!
-sleep 0.3
-{steps}
-wait $job; echo $? >code
-tries=0
-for node in {living}; do
-  until [ "$(nodes exec $node sh -c 'set -- /proc/[0-9]*; echo $#')" = 2 ] || [ $tries = 100 ]; do
-    sleep 0.1; tries=$((tries + 1))
-  done
-done
-[ $tries = 100 ] && touch left
-kill $server
-"""
-
 
 def profile(kind):
-    root = pathlib.Path(__file__).resolve().parents[2]
-    text = (root / "qos-profiles/ulfm.xml").read_text()
-    lease = f"<liveliness><kind>AUTOMATIC</kind><lease_duration><sec>{LEASE_S}</sec></lease_duration></liveliness>"
-    text = text.replace("<kind>BLANK</kind>", f"<kind>{kind}</kind>")
-    return text.replace("<datawriter_qos>", f"<datawriter_qos>{lease}").replace(
-        "<datareader_qos>", f"<datareader_qos>{lease}")
+    return bed.profile_with_lease("ulfm").replace("<kind>BLANK</kind>", f"<kind>{kind}</kind>")
 
 
 class Job:
@@ -104,9 +79,9 @@ class Job:
             self.dead_nodes.add(node)
             self.steps.append(f"nodes kill {node}")
         elif shape == "pause":
-            self.rules.append(f"pause node node{node} after {draw.uniform(0, 1):.2f} s for {draw.uniform(0, 2 * GIVEN_UP_S):.2f} s")
+            self.rules.append(f"pause node node{node} after {draw.uniform(0, 1):.2f} s for {draw.uniform(0, 2 * bed.GIVEN_UP_S):.2f} s")
         else:
-            self.steps += [f"nodes relay {node} {shape} cut", f"sleep {draw.uniform(0, 2 * GIVEN_UP_S):.2f}",
+            self.steps += [f"nodes relay {node} {shape} cut", f"sleep {draw.uniform(0, 2 * bed.GIVEN_UP_S):.2f}",
                            f"nodes relay {node} {shape} cut=no"]
 
     def __str__(self):
@@ -130,16 +105,9 @@ class Job:
 
     def run_in_bed(self, folder, words):
         quoted = " ".join(f"'{word}'" for word in words)
-        living = " ".join(str(node) for node in range(1, self.node_count) if f"nodes kill {node}" not in self.steps)
-        (folder / "script").write_text(BED_SCRIPT.format(folder=folder, build=self.build, words=quoted, living=living,
-                                                         steps="\n".join(self.steps)))
-        bed = subprocess.run([f"{self.build}/tests/nodes", "run", str(self.node_count), "--", "timeout", str(PATIENCE_S),
-                              "/bin/sh", f"{folder}/script"], capture_output=True, text=True)
-        if bed.returncode == EXIT_SKIPPED:
-            print(bed.stdout.strip())
-            sys.exit(0)
-        code = folder / "code"
-        return int(code.read_text()) if code.exists() else None
+        living = [node for node in range(1, self.node_count) if f"nodes kill {node}" not in self.steps]
+        bed.run(self.build, folder, self.node_count, quoted, ["sleep 0.3", *self.steps], living, PATIENCE_S)
+        return bed.code_in(folder)
 
     def fault(self, code, folder):
         """What is wrong; nothing: all is well. And how many ranks and nodes were lost."""

@@ -8,6 +8,7 @@
 #include "llamada/base/check.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "replay/reopened_log.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -30,18 +31,11 @@ Status OwnLog::open(log::ArenaWriter& arena, Options options) {
 
 Status OwnLog::take_over(log::ArenaWriter& arena, std::function<bool()> may_publish) {
   if (!is_open_) return {};
-  std::optional<log::LogPosition> place;
-  if (writer_.published() > 0) {
-    auto position = writer_.position();
-    if (!position) return propagate(position);
-    place = *position;
-  }
-  auto writer = log::LogWriter::open(arena, key_, log_options_);
-  if (!writer) return propagate(writer);
-  writer_ = std::move(*writer);
+  auto reopened = replay::reopen(arena, writer_, key_, log_options_);
+  if (!reopened) return propagate(reopened);
+  writer_ = std::move(reopened->writer);
+  predecessor_ = std::move(reopened->since);
   may_publish_ = std::move(may_publish);
-  predecessor_ = place ? log::LogReader::open_at(arena.reading(), writer_.index(), *place, nullptr)
-                       : log::LogReader::open(arena.reading(), writer_.index());
   return {};
 }
 

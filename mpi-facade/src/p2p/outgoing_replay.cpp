@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/plain_bytes.hpp"
 #include "p2p/outgoing.hpp"
 #include "p2p/outgoing_message.hpp"
 #include "p2p/patch.hpp"
+#include "replay/reopened_log.hpp"
 
 // What a replacement would send, compared with what its predecessors sent.
 
@@ -125,23 +125,14 @@ Status Outgoing::take_over() {
 
 Status Outgoing::take_over(Destination& to) {
   const std::uint64_t sent = to.log.published();
-  // Of the copied writer: behind what it had published.
-  std::optional<log::LogPosition> place;
-  if (sent > 0) {
-    auto position = to.log.position();
-    if (!position) return propagate(position);
-    place = *position;
-  }
   auto log =
-      log::LogWriter::open(world_.arena(), message_log_key(to.rank, world_.checkpoint()), log_options());
+      replay::reopen(world_.arena(), to.log, message_log_key(to.rank, world_.checkpoint()), log_options());
   if (!log) return propagate(log);
-  to.log = std::move(*log);
+  to.log = std::move(log->writer);
   to.scan = {};  // readers are to be found again
   to.predecessor = {};
   to.predecessor.left = to.log.published() - sent;
-  const auto arena = world_.arena().reading();
-  to.predecessor.reader = place ? log::LogReader::open_at(arena, to.log.index(), *place, nullptr)
-                                : log::LogReader::open(arena, to.log.index());
+  to.predecessor.reader = std::move(log->since);
   find_acknowledgements(to);
   return {};
 }

@@ -64,8 +64,8 @@ Area area_in(const std::string& line) {
   return area;
 }
 
-/// Shared memory that the process may write to stays shared with a copy. What it may only read is as good for
-/// the copy: other ranks' arenas, the driver's page, files.
+/// A copy would share this memory, and write to it. It may share what the process only reads: other ranks'
+/// arenas, the driver's page, files.
 bool is_shared_for_writing(const Area& area) {
   return area.flags.size() != 4 || (area.flags[3] == 's' && area.flags[1] == 'w');
 }

@@ -320,7 +320,7 @@ class LlamanetWorld final : public World {
   Result<std::vector<FileDescriptor>> park(std::uint64_t call) override { return application_->park(call); }
   Status take_over() override {
     if (auto taken = application_->take_over(); !taken) return taken;
-    (void)own_card();  // of this process from now on
+    renew_own_card();
     repeats_as_copy_ = true;
     said_used_up_ = false;
     arena().set_replaying(true);

@@ -94,14 +94,15 @@ ProcessCard new_card() {
   return ProcessCard{static_cast<std::uint64_t>(own_process()), address, word};
 }
 
-}  // namespace
-
-// A child of fork() that goes on as the rank asks before it has a second thread (World::take_over()).
-const ProcessCard& own_card() {
+ProcessCard& kept_card() {
   static ProcessCard card = new_card();
-  if (card.process != static_cast<std::uint64_t>(own_process())) card = new_card();
   return card;
 }
+
+}  // namespace
+
+const ProcessCard& own_card() { return kept_card(); }
+void renew_own_card() { kept_card() = new_card(); }
 
 bool is_reached(const ProcessCard& card) {
   std::uint64_t word = 0;

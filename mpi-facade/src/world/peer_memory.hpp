@@ -44,6 +44,8 @@ struct ProcessCard {
 /// This process's. From then on the processes of this user may reach its memory, where the system leaves that
 /// to each process (Yama's ptrace_scope 1).
 const ProcessCard& own_card();
+/// In a child of fork() that goes on as the rank, before it has a second thread: another card from now on.
+void renew_own_card();
 /// Whether the process that gave this card is within reach: reads its word.
 bool is_reached(const ProcessCard& card);
 

@@ -120,7 +120,7 @@ Status Driver::Implementation::meet_nodes(std::span<const std::string> endpoints
     return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes to meet");
   if (auto met = links_->meet(endpoints_of_nodes, choice); !met) return met;
   if (probe_) probe_->end();
-  auto own = links_->take_own();
+  auto own = links_->own_sockets();
   if (!own) return propagate(own);
   auto server = HistoryServer::open(links_->book(), std::move(own->first), std::move(own->second), roster_);
   if (!server) return propagate(server);

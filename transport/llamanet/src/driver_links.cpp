@@ -261,7 +261,7 @@ Status DriverLinks::use_ethernet(Sockets& of) const {
   return {};
 }
 
-Result<std::pair<FileDescriptor, FileDescriptor>> DriverLinks::take_own() const {
+Result<std::pair<FileDescriptor, FileDescriptor>> DriverLinks::own_sockets() const {
   std::pair<FileDescriptor, FileDescriptor> own(::fcntl(driver_.small.get(), F_DUPFD_CLOEXEC, 0),
                                                 ::fcntl(driver_.bulk.get(), F_DUPFD_CLOEXEC, 0));
   if (!own.first || !own.second) return system_failure("duplicate the sockets of the driver");

@@ -51,8 +51,9 @@ class DriverLinks {
   int book_file() const { return book_.get(); }
   /// From meet() on.
   const NodeBook& book() const { return met_; }
-  /// The driver's own sockets, for small frames and for bulk; once. Errors: system.
-  Result<std::pair<FileDescriptor, FileDescriptor>> take_own() const;
+  /// Descriptors of the driver's own sockets, for small frames and for bulk. This object keeps its own for
+  /// stop_hearing(). Errors: system.
+  Result<std::pair<FileDescriptor, FileDescriptor>> own_sockets() const;
   /// From now on this node takes no frames of these nodes; none: of all. From meet() on, for links by UDP.
   /// Errors: unsupported (raw Ethernet), those of UdpLink::set_filter().
   Status stop_hearing(std::vector<std::uint32_t> nodes);

@@ -74,6 +74,8 @@ struct Start {
   std::vector<Node> spares;  ///< hosts without ranks, which take the places of nodes that are lost
   bool operator==(const Start&) const = default;
 };
+/// The node that needs no agent, since it is mpirun's own host; one behind the last: there is none.
+std::uint32_t own_node_of(const std::vector<Node>& nodes);
 /// The node of a rank: 0 in a job on one.
 std::uint32_t node_of(const Start& job, std::uint32_t rank);
 /// How many ranks of the node come before this one, and how many it has.
