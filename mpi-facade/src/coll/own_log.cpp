@@ -34,7 +34,7 @@ Status OwnLog::take_over(log::ArenaWriter& arena, std::function<bool()> may_publ
   auto reopened = replay::reopen(arena, writer_, key_, log_options_);
   if (!reopened) return propagate(reopened);
   writer_ = std::move(reopened->writer);
-  predecessor_ = std::move(reopened->since);
+  predecessor_ = reopened->since;
   may_publish_ = std::move(may_publish);
   return {};
 }

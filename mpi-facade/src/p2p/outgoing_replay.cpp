@@ -132,7 +132,7 @@ Status Outgoing::take_over(Destination& to) {
   to.scan = {};  // readers are to be found again
   to.predecessor = {};
   to.predecessor.left = to.log.published() - sent;
-  to.predecessor.reader = std::move(log->since);
+  to.predecessor.reader = log->since;
   find_acknowledgements(to);
   return {};
 }

@@ -15,9 +15,9 @@ Result<ReopenedLog> reopen(log::ArenaWriter& arena, log::LogWriter& copied, log:
   }
   auto writer = log::LogWriter::open(arena, key, options);
   if (!writer) return propagate(writer);
-  auto since = place ? log::LogReader::open_at(arena.reading(), writer->index(), *place, nullptr)
-                     : log::LogReader::open(arena.reading(), writer->index());
-  return ReopenedLog{std::move(*writer), std::move(since)};
+  const auto since = place ? log::LogReader::open_at(arena.reading(), writer->index(), *place, nullptr)
+                           : log::LogReader::open(arena.reading(), writer->index());
+  return ReopenedLog{std::move(*writer), since};
 }
 
 }  // namespace llamada::mpi::replay
