@@ -29,6 +29,8 @@ void JobCoordinator::go_on_without_node(const node::NodeLost& message) {
     rank.lost_code = exit_launcher;
     rank.root_status = exit_launcher << 8;  // as wait() has it
     rank.died_at = JobRank::TimePoint::clock::now();
+    // Whoever has asked for it is not to wait for its start.
+    if (rank.pid == 0 && rank.world != 0) world_runs(rank.world);
     report_.deaths.push_back(death_with_node(rank, message));
     drain(rank);
   }
@@ -74,6 +76,7 @@ void JobCoordinator::on(node::AgreementWanted&& message) {
 std::optional<int> JobCoordinator::code_if_all_are_lost() const {
   const JobRank* last = nullptr;
   for (const JobRank& rank : ranks_) {
+    if (rank.discarded) continue;
     if (!rank.lost_code) return std::nullopt;
     if (last == nullptr || rank.died_at >= last->died_at) last = &rank;
   }

@@ -164,7 +164,10 @@ void JobCoordinator::on(node::SpawnWanted&& message) {
   if (!world) return refuse_spawn(question, world.error().text());
   std::vector<std::string> hosts;
   for (const node::Ready& node : nodes_) hosts.push_back(node.host);
-  auto nodes = place_world(message.question.commands, {job_, hosts, living_ranks_on_nodes()});
+  std::vector<std::uint32_t> lost;
+  for (const LostNodeRecord& node : report_.lost_nodes) lost.push_back(node.node);
+  auto nodes =
+      place_world(message.question.commands, {job_, hosts, living_ranks_on_nodes(), std::move(lost)});
   if (!nodes) return refuse_spawn(question, nodes.error().text());
   world->parent = message.slot;
   if (!job_.nodes.empty()) world->nodes = std::move(*nodes);
@@ -233,7 +236,7 @@ JobCoordinator::Spawnings::iterator JobCoordinator::spawning_of(std::uint32_t wo
                       [world](const auto& each) { return world != 0 && each.second.plan.number == world; });
 }
 
-/// One more of the world's ranks runs.
+/// One more of the world's ranks runs, or never will.
 void JobCoordinator::world_runs(std::uint32_t number) {
   const auto found = spawning_of(number);
   if (found == spawnings_.end() || ++found->second.started < found->second.plan.count) return;

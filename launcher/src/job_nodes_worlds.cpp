@@ -73,9 +73,9 @@ void JobNodes::look_at_adding(std::uint64_t question) {
   if (!std::all_of(adding.met.begin(), adding.met.end(), has_met)) return;
   if (!adding.error.empty()) return give_up_adding(question, std::string(adding.error));
   if (adding.met.empty()) {
-    node::MeetRanks meet{question, {}};
+    node::MeetRanks meet{question, std::vector<std::string>(nodes_.size())};
     for (const auto& [node, endpoints] : adding.added) {
-      meet.endpoints.push_back(*endpoints);
+      meet.endpoints[node] = *endpoints;
       adding.met[node] = false;
     }
     return tell_all(meet);

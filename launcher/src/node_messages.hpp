@@ -94,7 +94,7 @@ struct AddRanks {
   std::vector<std::string> environment;  ///< by which libraries are found
 };
 /// Coordinator → node, of a job on several nodes: what RanksAdded of each node has said of its endpoints, by
-/// node. RanksMet follows.
+/// node; nothing of one that is lost. RanksMet follows.
 struct MeetRanks {
   std::uint64_t question = 0;
   std::vector<std::string> endpoints;

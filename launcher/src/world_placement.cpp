@@ -37,6 +37,10 @@ std::string names_of_all(const WorldSurroundings& surroundings) {
   return count > named_max ? names + ", …" : names;
 }
 
+bool is_lost(std::uint32_t node, const WorldSurroundings& surroundings) {
+  return std::ranges::find(surroundings.lost_nodes, node) != surroundings.lost_nodes.end();
+}
+
 /// A node that a command may use.
 struct Candidate {
   std::uint32_t node = 0;
@@ -48,7 +52,8 @@ Result<std::vector<Candidate>> candidates_for(const SpawnCommand& command,
   std::vector<Candidate> candidates;
   if (command.host.empty()) {
     const auto count = std::max<std::size_t>(surroundings.job.nodes.size(), 1);
-    for (std::uint32_t node = 0; node < count; ++node) candidates.push_back({node, std::nullopt});
+    for (std::uint32_t node = 0; node < count; ++node)
+      if (!is_lost(node, surroundings)) candidates.push_back({node, std::nullopt});
     return candidates;
   }
   auto wanted = parse_host_option(command.host);
@@ -58,6 +63,9 @@ Result<std::vector<Candidate>> candidates_for(const SpawnCommand& command,
     if (!node)
       return failure(Errc::not_found, "{} cannot be started on the host '{}': the job runs on {}",
                      command.program, host.name, names_of_all(surroundings));
+    if (is_lost(*node, surroundings))
+      return failure(Errc::not_found, "{} cannot be started on the host '{}': this node is lost",
+                     command.program, host.name);
     const auto is_same = [&node](const Candidate& each) { return each.node == *node; };
     if (std::ranges::none_of(candidates, is_same)) candidates.push_back({*node, host.slots});
   }

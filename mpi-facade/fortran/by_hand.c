@@ -276,8 +276,8 @@ static int of_fortran(int code, const MPI_Fint* keyval) {
   return code;
 }
 
-/* Of predefined attributes C has the address: the key is among the sixteen of one that is. */
-static int is_predefined(int keyval, int one) { return (keyval & ~0xf) == (one & ~0xf); }
+/* Of predefined attributes C has the address: the key is among the 32 of one that is. */
+static int is_predefined(int keyval, int one) { return (keyval & ~0x1f) == (one & ~0x1f); }
 
 PUBLIC void pmpi_comm_create_keyval_(NewCopy* copy, NewDelete* destroy, MPI_Fint* keyval,
                                      const MPI_Aint* extra_state, MPI_Fint* ierror) {

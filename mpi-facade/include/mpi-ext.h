@@ -22,6 +22,15 @@
 /** A member has revoked the communicator. */
 #define MPIX_ERR_REVOKED 103
 
+/* Open MPI has these names for them, too. */
+#define MPI_ERR_PROC_FAILED MPIX_ERR_PROC_FAILED
+#define MPI_ERR_PROC_FAILED_PENDING MPIX_ERR_PROC_FAILED_PENDING
+#define MPI_ERR_REVOKED MPIX_ERR_REVOKED
+
+/** The key of a predefined attribute of communicators: an int, 1 in a job that goes on without processes that
+ * die, otherwise 0. */
+#define MPIX_FT 0x64400011
+
 #if defined(__cplusplus)
 extern "C" {
 #endif

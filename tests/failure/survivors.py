@@ -9,6 +9,7 @@ long as a lease. Every rank that lives must say "ok", nobody else anything, the 
 left.
 """
 
+import json
 import pathlib
 import random
 import re
@@ -22,9 +23,9 @@ import bed
 PATIENCE_S = 90
 # Each with what it is called with; "SEED" is drawn.
 PROGRAMS = [("random", ["SEED", "60"]), ("random", ["SEED", "200"]), ("solver", []), ("agree", []), ("revoke", []),
-            ("any_source", []), ("shrink", [])]
+            ("any_source", []), ("shrink", []), ("respawn", ["SEED", "200"]), ("respawn", ["SEED", "200"])]
 CALLS = ["MPI_Allreduce", "MPI_Barrier", "MPI_Isend", "MPI_Recv", "MPIX_Comm_agree", "MPIX_Comm_shrink", "MPI_Alltoall",
-         "MPIX_Comm_revoke", "MPIX_Comm_failure_ack", "MPI_Ssend"]
+         "MPIX_Comm_revoke", "MPIX_Comm_failure_ack", "MPI_Ssend", "MPI_Comm_spawn", "MPI_Intercomm_merge"]
 
 
 def profile(kind):
@@ -114,19 +115,20 @@ class Job:
         errors = (folder / "errors").read_text()
         lines = (folder / "out").read_text().splitlines()
         nodes = len(re.findall(r"^mpirun: the node .* is lost: ", errors, re.M))
-        report = folder / "report"
-        deaths = len(re.findall(r'"lost_with_node":', report.read_text())) if report.exists() else 0
+        report = json.loads((folder / "report").read_text()) if (folder / "report").exists() else {}
+        deaths = len(report.get("deaths", []))
+        processes = self.ranks + sum(world["ranks"] for world in report.get("spawned_worlds", []))
         if code is None:
             return "it hangs", deaths, nodes
         if code == 125 and re.search(r"^mpirun: the node ", errors, re.M) and not lines and not deaths:
             return None, deaths, nodes  # before any rank ran
-        if deaths == self.ranks:  # nobody was left to say anything
+        if deaths == processes:  # nobody was left to say anything
             return (None if code != 0 else "code 0"), deaths, nodes
         if code != 0:
             return f"code {code}", deaths, nodes
         wells = lines.count(f"ok ulfm_{self.name}")
-        if wells != len(lines) or not self.ranks - deaths <= wells <= self.ranks:
-            return f"{wells} of {self.ranks} ranks did well, {deaths} died, output {lines}", deaths, nodes
+        if wells != len(lines) or not processes - deaths <= wells <= processes:
+            return f"{wells} of {processes} processes did well, {deaths} died, output {lines}", deaths, nodes
         return ("processes are left" if (folder / "left").exists() else None), deaths, nodes
 
 

@@ -40,8 +40,48 @@ static void check_revoked(MPI_Comm comm) {
   CHECK_EQ(class_of(MPI_Comm_split(comm, 0, 0, &copy)), MPIX_ERR_REVOKED);
 }
 
+/* A revoked communicator does nothing to those that are made when it is gone, whatever they use again of it.
+ */
+static int revoke_many(int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Comm kept, revoked;
+    int value = 1, sum;
+    if (is_loss(MPI_Comm_dup(MPI_COMM_WORLD, &kept)) || is_loss(MPI_Comm_dup(MPI_COMM_WORLD, &revoked)))
+      return 0;
+    for (int i = 0; i < 5; ++i)
+      if (is_loss(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, revoked))) return 0;
+    if (is_loss(MPI_Barrier(kept))) return 0;
+    if (rank == ranks - 1) OK(MPIX_Comm_revoke(revoked));
+    CHECK_EQ(class_of(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, revoked)), MPIX_ERR_REVOKED);
+    for (int i = 0; i < 5; ++i) {
+      const int code = MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, kept);
+      CHECK(class_of(code) != MPIX_ERR_REVOKED);
+      if (is_loss(code)) return 0;
+    }
+    OK(MPI_Comm_free(&kept));
+    OK(MPI_Comm_free(&revoked));
+  }
+  return 1;
+}
+
+/* Where a member has died, each call fails at once; nevertheless all hear that somebody has revoked it. */
+static void hear_of_revocation(MPI_Comm comm) {
+  MPI_Comm living;
+  int me, code;
+  OK(MPIX_Comm_shrink(comm, &living));
+  MPI_Comm_rank(living, &me);
+  do {
+    code = MPI_Barrier(comm);
+    if (me == 0) MPIX_Comm_revoke(comm);
+  } while (class_of(code) != MPIX_ERR_REVOKED);
+  OK(MPI_Comm_free(&living));
+}
+
 int main(int argc, char** argv) {
   begin_ulfm(&argc, &argv, "ulfm_revoke");
+  MPI_Comm whole;
+  OK(MPI_Comm_dup(MPI_COMM_WORLD, &whole));
+  (void)revoke_many(500);
   for (int round = 0; round < 3; ++round) {
     MPI_Comm comm, smaller;
     int me = 0, flag = 0;
@@ -64,5 +104,7 @@ int main(int argc, char** argv) {
     OK(MPI_Comm_free(&comm));
     OK(MPI_Comm_free(&smaller));
   }
+  hear_of_revocation(whole);
+  OK(MPI_Comm_free(&whole));
   return end_ulfm();
 }

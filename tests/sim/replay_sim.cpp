@@ -160,7 +160,7 @@ TEST_CASE("replay: a job on several nodes resumes from a cut that fits together"
 // SIM_SEEDS=n runs so many.
 TEST_CASE("replay: a job with one unrecorded coin ends as it must, or as diverged", "[sim]") {
   const char* const seeds = std::getenv("SIM_SEEDS");
-  const std::uint64_t count = seeds ? std::strtoull(seeds, nullptr, 10) : 5000;
+  const std::uint64_t count = seeds ? std::strtoull(seeds, nullptr, 10) : 3000;
   const Totals totals = run_schedules(1, count, [](std::uint64_t seed) {
     JobOptions options;
     options.seed = seed;

@@ -1,3 +1,5 @@
+#include <mpi-ext.h>
+
 #include "llamada/mpi/fortran_attributes.h"
 
 #include "api/object_kinds.hpp"
@@ -26,6 +28,8 @@ int* predefined_attribute(int keyval) {
       return &state.added_errors.last_used;
     case MPI_APPNUM:
       return &state.attributes.application_number;
+    case MPIX_FT:
+      return &state.attributes.survivors_go_on;
     default:
       return nullptr;
   }

@@ -9,7 +9,9 @@ namespace {
 
 int give(Communicator* parent, llamada::Result<Communicator*> made, MPI_Comm* new_comm) {
   *new_comm = MPI_COMM_NULL;
-  if (!made) return report(parent, MPI_ERR_COMM, made.error().text());
+  if (!made && made.error().code() == llamada::Errc::invalid_argument)
+    return report(parent, MPI_ERR_COMM, made.error().text());
+  if (!made) return report(parent, made.error());
   if (*made) *new_comm = (*made)->handle();
   return MPI_SUCCESS;
 }

@@ -93,8 +93,6 @@ int PMPIX_Comm_revoke(MPI_Comm comm) {
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
   if (!engine().losses().is_on()) return report(communicator, MPI_ERR_UNSUPPORTED_OPERATION, needs_survivors);
-  // What the collectives of each group of an intercommunicator use goes first.
-  if (communicator->is_inter()) engine().revoked(communicator->local().context());
   engine().revoked(communicator->context());
   engine().progress();
   return MPI_SUCCESS;

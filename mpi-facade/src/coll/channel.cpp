@@ -10,6 +10,7 @@ Channel::Channel(World& world, Options options)
     : world_(world),
       arena_(world.arena()),
       key_(collective_log_key(options.context, options.persistent, world.checkpoint())),
+      present_context_(context()),
       members_(std::move(options.members), options.self, options.first_peer, options.peer_count),
       describe_call_(std::move(options.describe_call)),
       after_publish_(std::move(options.after_publish)),

@@ -78,6 +78,7 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
+  /// Of the communicator that it was made for: its name for ever.
   std::uint32_t context() const { return static_cast<std::uint32_t>(key_.low); }
   std::uint32_t persistent() const { return static_cast<std::uint32_t>(key_.low >> 32); }
   const Members& members() const { return members_; }
@@ -241,9 +242,10 @@ class Channel {
 
   /// OwnLog::take_over()
   Status take_over(std::function<bool()> may_contribute);
-  /// Another communicator goes on with it (coll/spare_channels.hpp): what the one before left is not its
-  /// affair.
-  void change_communicator();
+  /// Its communicator is freed, and another one may go on with it (coll/spare_channels.hpp).
+  void leave_communicator() { present_context_ = no_context; }
+  /// Another communicator, of this context, goes on with it: what the one before left is not its affair.
+  void change_communicator(std::uint32_t context);
   /// In a replacement: the first contribution of its predecessors that it has not repeated; empty if there is
   /// none.
   std::string left_over();
@@ -320,6 +322,8 @@ class Channel {
   World& world_;
   log::ArenaWriter& arena_;
   log::LogKey key_;
+  static constexpr std::uint32_t no_context = 0;
+  std::uint32_t present_context_ = no_context;  // of the communicator that has it, which may be revoked
   Members members_;
   std::function<std::string()> describe_call_;
   std::function<void()> after_publish_;

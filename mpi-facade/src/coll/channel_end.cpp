@@ -9,7 +9,8 @@
 
 namespace llamada::mpi::coll {
 
-void Channel::change_communicator() {
+void Channel::change_communicator(std::uint32_t context) {
+  present_context_ = context;
   for (Peer& other : peers_) other.left_over.reset();
   fitting_.change_communicator(ordinal_);
 }
@@ -48,7 +49,7 @@ void Channel::retire() {
 }
 
 void Channel::look_at_losses(const Losses& losses) {
-  if (losses.is_revoked(context()))
+  if (losses.is_revoked(present_context_))
     return fitting_.fail_for(ordinal_, Errc::revoked, "a process has revoked it");
   for (int member = 0; member < size(); ++member) {
     if (member == self() || !losses.is_lost(members_.world_rank(member))) continue;

@@ -166,7 +166,7 @@ Result<std::unique_ptr<CommunicatorExtension>> Collectives::common_spare(Communi
   offers[self] = offer.names();
   auto gathered = allgather(channel, waiter_, results[self], results);
   if (!gathered) return propagate(gathered);
-  return offer.take(members, offers);
+  return offer.take(members, offers, communicator.context());
 }
 
 void Collectives::spare_persistent(OwnChannel own) {

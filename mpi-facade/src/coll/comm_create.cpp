@@ -43,7 +43,7 @@ Communicator* add(Communicator& parent, std::uint32_t context, Reference<Group> 
                   std::span<const int> ranks) {
   std::vector<coll::ChannelOffer::Names> offers;
   for (const int rank : ranks) offers.push_back(proposals[static_cast<std::size_t>(rank)].channels);
-  auto channel = offer.take(group->members(), offers);
+  auto channel = offer.take(group->members(), offers, context);
   Communicator* made = runtime().add_communicator(parent, context, std::move(group));
   made->collectives = std::move(channel);
   for (const Proposal& proposal : proposals)

@@ -94,7 +94,7 @@ class Duplication final : public coll::CollectiveTask {
       return;
     }
     copy_->set_context(*context);
-    copy_->collectives = offer_.take(copy_->group()->members(), all_.channels);
+    copy_->collectives = offer_.take(copy_->group()->members(), all_.channels, *context);
     copy_->persistents_before = all_.persistents;
     if (copy_->is_inter()) copy_->local().set_context(*context + 1);
   }

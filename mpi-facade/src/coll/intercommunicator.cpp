@@ -14,11 +14,33 @@
 namespace llamada::mpi {
 namespace {
 
+/// Why the leader of a group does not go on, as it tells the other leader and its own group: nobody waits for
+/// it then. 0: it does.
+using Refusal = std::int32_t;
+
+template <typename T>
+Refusal refusal_of(const Result<T>& result) {
+  return result ? 0 : static_cast<Refusal>(result.error().code()) + 1;
+}
+template <typename T>
+Status status_of(const Result<T>& result) {
+  return result ? Status() : Status(tl::unexpected<Error>(result.error()));
+}
+Status status_of(Refusal refusal) {
+  if (refusal == 0) return {};
+  const auto code = static_cast<Errc>(refusal - 1);
+  return failure(code, "{}",
+                 code == Errc::peer_lost ? "a process of one of the groups has died"
+                 : code == Errc::revoked ? "a process has revoked it"
+                                         : "one of the groups could not take part");
+}
+
 /// What each process of both groups says for a new communicator.
 struct SideProposal {
   coll::ContextProposal context;
   std::int32_t color = 0;
   std::int32_t key = 0;
+  Refusal refusal = 0;  ///< of the leader, in the group's first one
 };
 using SideProposals = std::vector<SideProposal>;
 
@@ -36,14 +58,20 @@ coll::ContextIds& context_ids() { return runtime().collectives->context_ids(); }
 
 /// Collective over both groups of an intercommunicator.
 Result<BothSides> exchange(Communicator& inter, const coll::ContextProposal& context, int color, int key) {
-  auto local = gather_from_all(inter.local(), SideProposal{context, color, key});
+  auto local = gather_from_all(inter.local(), SideProposal{context, color, key, 0});
+  const bool leads = inter.rank() == 0;
+  if (!local && !leads) return propagate(local);
+  BothSides both{local ? std::move(*local) : SideProposals(static_cast<std::size_t>(inter.local().size())),
+                 SideProposals(static_cast<std::size_t>(inter.remote_group()->size()))};
+  if (leads) {
+    both.local.front().refusal = refusal_of(local);
+    const auto met = Messages(inter).exchange(std::span<const SideProposal>(both.local),
+                                              std::span<SideProposal>(both.remote), 0, 0);
+    if (!met) both.remote.front().refusal = refusal_of(met);
+  }
   if (!local) return propagate(local);
-  BothSides both{std::move(*local), SideProposals(static_cast<std::size_t>(inter.remote_group()->size()))};
-  Status status;
-  if (inter.rank() == 0)
-    status = Messages(inter).exchange(std::span<const SideProposal>(both.local),
-                                      std::span<SideProposal>(both.remote), 0, 0);
-  if (status) status = broadcast(inter.local(), std::span<SideProposal>(both.remote), 0);
+  Status status = broadcast(inter.local(), std::span<SideProposal>(both.remote), 0);
+  if (status) status = status_of(both.remote.front().refusal);
   if (!status) return propagate(status);
   return both;
 }
@@ -60,47 +88,74 @@ std::vector<int> of_color(const SideProposals& proposals, const Group& group, in
   return ranks;
 }
 
-/// The leader's part of learning the other group.
-Result<std::vector<int>> learn_group(Messages& messages, const Communicator& local, const InterBridge& bridge,
-                                     coll::ContextProposal& context) {
-  struct Header {
-    coll::ContextProposal context;
-    std::int32_t size;
-  };
-  const Header own{context, local.size()};
-  Header theirs{};
-  auto status =
-      messages.exchange(std::span(&own, 1), std::span(&theirs, 1), bridge.remote_leader, bridge.tag);
+/// What leaders tell each other first.
+struct LeaderProposal {
+  coll::ContextProposal context;
+  std::int32_t size = 0;  ///< of the group
+  Refusal refusal = 0;
+};
+
+/// The leader's part of learning the other group: `proposal` is its own, and then that of both.
+Result<std::vector<int>> learn_group(const Communicator& local, const InterBridge& bridge,
+                                     LeaderProposal& proposal) {
+  Messages messages(*bridge.peer);
+  LeaderProposal theirs;
+  auto status = messages.exchange(std::span<const LeaderProposal>(&proposal, 1), std::span(&theirs, 1),
+                                  bridge.remote_leader, bridge.tag);
+  if (status) status = status_of(theirs.refusal);
   if (!status) return propagate(status);
-  context = context.with(theirs.context);
+  proposal.context = proposal.context.with(theirs.context);
+  proposal.size = theirs.size;
   std::vector<int> ranks(static_cast<std::size_t>(theirs.size));
   status = messages.exchange(local.group()->members(), std::span(ranks), bridge.remote_leader, bridge.tag);
   if (!status) return propagate(status);
   return ranks;
 }
 
-/// Whether processes of other worlds are in it.
-bool joins_worlds(const Communicator& inter) {
+/// Whether processes of other worlds are in one of the groups.
+bool joins_worlds(std::span<const int> members, std::span<const int> remote) {
   const Runtime& self = runtime();
   const auto is_of_other = [&](int slot) {
     return slot < self.world_first || slot >= self.world_first + self.world_size;
   };
-  return std::ranges::any_of(inter.group()->members(), is_of_other) ||
-         std::ranges::any_of(inter.remote_group()->members(), is_of_other);
+  return std::ranges::any_of(members, is_of_other) || std::ranges::any_of(remote, is_of_other);
 }
 
 /// A process may end, and all that it had in memory go, as soon as it is no longer connected: until then
-/// everybody must have met it.
-Status wait_until_all_have_met(Communicator& local, const InterBridge& bridge) {
-  char word = 0, theirs = 0;
-  if (auto gathered = gather_from_all(local, word); !gathered) return propagate(gathered);
-  if (local.rank() == bridge.local_leader) {
+/// everybody must have met it. `made`: whether this process has. A leader that has not says so.
+Status wait_until_all_have_met(Communicator& local, const InterBridge& bridge, const Status& made) {
+  const bool leads = local.rank() == bridge.local_leader;
+  if (!made && !leads) return made;
+  const Status all_here = made ? status_of(gather_from_all(local, char{})) : made;
+  Refusal refusal = refusal_of(all_here), theirs = 0;
+  if (leads) {
     auto told = Messages(*bridge.peer)
-                    .exchange(std::span<const char>(&word, 1), std::span(&theirs, 1), bridge.remote_leader,
-                              bridge.tag);
-    if (!told) return told;
+                    .exchange(std::span<const Refusal>(&refusal, 1), std::span(&theirs, 1),
+                              bridge.remote_leader, bridge.tag);
+    refusal = told ? theirs : refusal_of(told);
   }
-  return broadcast(local, std::span(&theirs, 1), bridge.local_leader);
+  if (!all_here) return all_here;
+  if (auto told = broadcast(local, std::span(&refusal, 1), bridge.local_leader); !told) return told;
+  return status_of(refusal);
+}
+
+/// What the leader has learnt, for its group.
+Status share_group(Communicator& local, int leader, LeaderProposal& agreed, std::vector<int>& remote) {
+  Status status = broadcast(local, std::span(&agreed, 1), leader);
+  if (status) status = status_of(agreed.refusal);
+  if (!status) return status;
+  remote.resize(static_cast<std::size_t>(agreed.size));
+  return broadcast(local, std::span(remote), leader);
+}
+
+Result<Communicator*> join(Communicator& local, const std::vector<int>& remote, coll::ContextClaim& claim,
+                           const coll::ContextProposal& agreed) {
+  auto context = claim.settle(agreed);
+  if (!context) return propagate(context);
+  for (const int rank : remote)
+    if (local.rank_of(rank) != MPI_UNDEFINED)
+      return failure(Errc::invalid_argument, "rank {} of MPI_COMM_WORLD is in both groups", rank);
+  return add_intercommunicator(local, *context, local.group(), group_of(remote));
 }
 
 }  // namespace
@@ -116,35 +171,40 @@ Communicator* add_intercommunicator(const Communicator& parent, std::uint32_t co
 
 Result<Communicator*> create_intercommunicator(Communicator& local, const InterBridge& bridge) {
   coll::ContextClaim claim(context_ids());
-  auto proposals = gather_from_all(local, SideProposal{claim.proposal(), 0, 0});
+  auto proposals = gather_from_all(local, SideProposal{claim.proposal(), 0, 0, 0});
+  const bool leads = local.rank() == bridge.local_leader;
+  if (!proposals && leads) refuse_bridge(bridge, status_of(proposals));
   if (!proposals) return propagate(proposals);
-  struct {
-    coll::ContextProposal context;
-    std::int32_t size;
-  } header{coll::proposed_together(*proposals), 0};
+  LeaderProposal agreed{coll::proposed_together(*proposals), local.size(), 0};
   std::vector<int> remote;
-  if (local.rank() == bridge.local_leader) {
-    Messages messages(*bridge.peer);
-    auto learnt = learn_group(messages, local, bridge, header.context);
-    if (!learnt) return propagate(learnt);
-    remote = std::move(*learnt);
-    header.size = static_cast<std::int32_t>(remote.size());
+  if (leads) {
+    auto learnt = learn_group(local, bridge, agreed);
+    if (learnt)
+      remote = std::move(*learnt);
+    else
+      agreed.refusal = refusal_of(learnt);
   }
-  Status status = broadcast(local, std::span(&header, 1), bridge.local_leader);
-  if (!status) return propagate(status);
-  remote.resize(static_cast<std::size_t>(header.size));
-  status = broadcast(local, std::span(remote), bridge.local_leader);
-  if (!status) return propagate(status);
-  auto context = claim.settle(header.context);
-  if (!context) return propagate(context);
-  for (int rank : remote)
-    if (local.rank_of(rank) != MPI_UNDEFINED)
-      return failure(Errc::invalid_argument, "rank {} of MPI_COMM_WORLD is in both groups", rank);
-  Communicator* const made =
-      add_intercommunicator(local, *context, local.group(), group_of(std::move(remote)));
-  if (!joins_worlds(*made)) return made;
-  if (auto met = wait_until_all_have_met(local, bridge); !met) return propagate(met);
-  return made;
+  const Status shared = share_group(local, bridge.local_leader, agreed, remote);
+  auto made = shared ? join(local, remote, claim, agreed.context)
+                     : Result<Communicator*>(tl::unexpected<Error>(shared.error()));
+  if (remote.empty() || !joins_worlds(local.group()->members(), remote)) return made;
+  auto met = wait_until_all_have_met(local, bridge, status_of(made));
+  if (met) return made;
+  if (made) {
+    const MPI_Comm handle = (*made)->handle();
+    (*made)->set_handle(MPI_COMM_NULL);
+    runtime().communicators.erase(handle);
+  }
+  return propagate(met);
+}
+
+void refuse_bridge(const InterBridge& bridge, const Status& why) {
+  const LeaderProposal refused{{}, 0, refusal_of(why)};
+  LeaderProposal theirs;
+  // Whatever comes of it: the leader has its own error.
+  static_cast<void>(Messages(*bridge.peer)
+                        .exchange(std::span<const LeaderProposal>(&refused, 1), std::span(&theirs, 1),
+                                  bridge.remote_leader, bridge.tag));
 }
 
 Result<Communicator*> merge(Communicator& inter, bool high) {

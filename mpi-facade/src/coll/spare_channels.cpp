@@ -22,6 +22,7 @@ bool is_for(const SpareChannel& spare, std::span<const int> members) {
 SpareChannel SpareChannels::keep(SpareChannel spare) {
   const Channel& channel = *spare.channel;
   if (channel.size() == 1 || channel.fitting().ever_failed()) return spare;
+  spare.channel->leave_communicator();
   spares_.push_back(std::move(spare));
   if (spares_.size() <= kept_max) return {};
   SpareChannel oldest = std::move(spares_.front());
@@ -69,7 +70,8 @@ ChannelOffer::Names ChannelOffer::names() const {
 }
 
 std::unique_ptr<CommunicatorExtension> ChannelOffer::take(std::span<const int> members,
-                                                          std::span<const Names> offers) {
+                                                          std::span<const Names> offers,
+                                                          std::uint32_t context) {
   auto taken = offered_.end();
   for (auto spare = offered_.begin(); spare != offered_.end(); ++spare) {
     const Name name = name_of(*spare->channel);
@@ -79,7 +81,7 @@ std::unique_ptr<CommunicatorExtension> ChannelOffer::take(std::span<const int> m
     if (taken == offered_.end() || name < name_of(*taken->channel)) taken = spare;
   }
   if (taken == offered_.end()) return nullptr;
-  taken->channel->change_communicator();
+  taken->channel->change_communicator(context);
   auto holder = std::move(taken->holder);
   offered_.erase(taken);
   return holder;

@@ -70,7 +70,9 @@ class ChannelOffer {
 
   Names names() const;
   /// One for these members that is in what each of them offers, this process included; null if there is none.
-  std::unique_ptr<CommunicatorExtension> take(std::span<const int> members, std::span<const Names> offers);
+  /// `context`: of the communicator that goes on with it.
+  std::unique_ptr<CommunicatorExtension> take(std::span<const int> members, std::span<const Names> offers,
+                                              std::uint32_t context);
 
  private:
   SpareChannels& spares_;

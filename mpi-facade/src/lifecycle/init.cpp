@@ -106,6 +106,7 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.threads.level = thread_level;
   runtime.threads.main = syscall(SYS_gettid);
   runtime.attributes.wtime_is_global = world.is_on_one_node() ? 1 : 0;
+  runtime.attributes.survivors_go_on = world.survivors_go_on() ? 1 : 0;
   // Which program of the job this is, when mpirun was given several.
   if (const char* number = std::getenv("LLAMADA_APPNUM"))
     runtime.attributes.application_number = std::atoi(number);
@@ -208,6 +209,11 @@ void make_library(int thread_level) {
 
 void meet_parents(Runtime& runtime) {
   auto parents = join_parents();
+  if (!parents && runtime.world->survivors_go_on()) {
+    runtime.world->warning(
+        fmt::format("ends in MPI_Init, for it cannot join its parents: {}", parents.error().text()));
+    std::_Exit(1);
+  }
   if (!parents) runtime.world->aborted(1, fmt::format("MPI_Init: the parents: {}", parents.error().text()));
   if (*parents) runtime.spawning.parent = (*parents)->handle();
 }

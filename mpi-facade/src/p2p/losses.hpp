@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "llamada/mpi/message_record.hpp"
 #include "object/communicator.hpp"
 #include "world/world.hpp"
 
@@ -52,9 +53,9 @@ class Losses {
   int first_lost(const Communicator& communicator) const;
 
   /// False when it was revoked before.
-  bool revoke(std::uint32_t context) { return revoked_.insert(context).second; }
+  bool revoke(std::uint32_t context) { return revoked_.insert(agreed_context(context)).second; }
   bool is_revoked(std::uint32_t context) const {
-    return !revoked_.empty() && revoked_.contains(context & ~own_messages);
+    return !revoked_.empty() && revoked_.contains(agreed_context(context));
   }
 
   /// Why this receive, which is posted, ends without a message: an error class, or MPI_SUCCESS if it does
@@ -64,6 +65,12 @@ class Losses {
   int why_in_vain(const Communicator& communicator, int world_source) const;
 
  private:
+  /// The one that its members have agreed on: an intercommunicator has the next one, too, for its groups.
+  static std::uint32_t agreed_context(std::uint32_t context) {
+    const std::uint32_t plain = context & ~own_messages;
+    return plain <= context_of_self ? plain : plain & ~std::uint32_t{1};
+  }
+
   World& world_;
   bool is_on_;
   bool awaits_last_ = false;

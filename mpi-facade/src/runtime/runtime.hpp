@@ -93,6 +93,7 @@ struct PredefinedAttributes {
   int universe_size = 0;  ///< 0: not known, the attribute is not set
   int application_number = 0;
   int wtime_is_global = 1;
+  int survivors_go_on = 0;
   int no_host = MPI_PROC_NULL;
   int io_rank = MPI_ANY_SOURCE;
 };

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "object/info.hpp"
+#include "p2p/api_common.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/one_node.hpp"
 #include "runtime/protection.hpp"
@@ -59,8 +60,7 @@ void add_command(SpawnOrder& order, const char* program, char** arguments, int p
 
 int check(MPI_Comm comm, int root, const MPI_Comm* new_comm, Communicator*& parents) {
   if (int code = find_intracommunicator(comm, parents)) return code;
-  if (auto may = need_no_survivors(*runtime().world, "spawned processes"); !may)
-    return report(parents, may.error());
+  if (int code = check_usable(parents)) return code;
   if (int code = check_pointer(parents, new_comm, "intercommunicator")) return code;
   return check_root(parents, root);
 }

@@ -43,7 +43,7 @@ void share(Communicator& local, Verdict& verdict, int root) {
     verdict.text.resize(static_cast<std::size_t>(header[3]));
     status = broadcast(local, std::span(verdict.text.data(), verdict.text.size()), root);
   }
-  if (!status) verdict = Verdict::refused(MPI_ERR_INTERN, status.error().text());
+  if (!status) verdict = Verdict::refused(error_class_for(status.error().code()), status.error().text());
 }
 
 }  // namespace llamada::mpi

@@ -34,8 +34,7 @@ struct Verdict {
   static Verdict refused(int error_class, std::string text) { return {error_class, std::move(text), 0, 0}; }
   bool good() const { return error_class == 0; }
 };
-/// Collective over `local`: all have the root's verdict then. When that cannot be told, an MPI_ERR_INTERN
-/// one.
+/// Collective over `local`: all have the root's verdict then, or one that says why it cannot be told.
 void share(Communicator& local, Verdict& verdict, int root);
 
 }  // namespace llamada::mpi

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "coll/agreement.hpp"
 #include "coll/intercommunicator.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/runtime.hpp"
@@ -39,15 +40,23 @@ Verdict ask_driver(const SpawnOrder& order) {
 Result<Communicator*> spawn(Communicator& parents, int root, const std::function<SpawnOrder()>& order,
                             Verdict& verdict) {
   part_from_ended();
-  if (parents.rank() == root) verdict = ask_driver(order());
+  // Before anything is started for parents of which one has died.
+  if (runtime().world->survivors_go_on())
+    if (auto met = meet(parents); !met) return propagate(met);
+  const bool is_root = parents.rank() == root;
+  if (is_root) verdict = ask_driver(order());
+  const bool has_children = is_root && verdict.good();
+  const int first = verdict.first;
   share(parents, verdict, root);
-  if (!verdict.good()) return nullptr;
   InterBridge bridge{root, nullptr, 0, spawn_tag};
   Reference<Communicator> way;
-  if (parents.rank() == root) {
-    way = make_bridge(verdict.first, runtime().world_rank);
+  if (has_children) {
+    way = make_bridge(first, runtime().world_rank);
     bridge.peer = way.get();
+    // One of the parents has died meanwhile.
+    if (!verdict.good()) refuse_bridge(bridge, failure(Errc::peer_lost, "{}", verdict.text));
   }
+  if (!verdict.good()) return nullptr;
   return create_intercommunicator(parents, bridge);
 }
 

@@ -104,3 +104,32 @@ TEST_CASE("coordinator: a death decides an agreement, and those who voted ask ag
   CHECK(answer.decision.lost == std::vector<std::uint32_t>{2});
   CHECK(votes(1, 0b011).decision == answer.decision);
 }
+
+TEST_CASE("coordinator: under BLANK nobody waits for a spawned rank whose node is lost before it runs",
+          "[launcher]") {
+  auto start = job_of(2, qos::RankReplacementKind::blank);
+  start.nodes = {{"a", {}}, {"b", {"ssh"}}};
+  start.node_of_rank = {0, 1};
+  start.working_directory = "/";
+  Job job(start);
+  for (const char* host : {"a", "b"}) job.says(node::Ready{host});
+  job.runs();
+  SpawnCommand command;
+  command.process_count = 2;
+  command.program = "true";
+  command.host = "a,b";
+  job.says(node::SpawnWanted{0, {{command}, 33}});
+  REQUIRE(Job::last<node::AddRanks>(job.to_node)->nodes == std::vector<std::uint32_t>{0, 1});
+  job.says(node::RanksAdded{33, 2, {}, {}});
+  job.says(node::Started{2, 501});
+  job.says(node::NodeLost{1, "'b'", "it is silent"});
+  const auto answer = Job::last<node::AnswerSpawn>(job.to_node);
+  REQUIRE(answer);
+  CHECK(answer->answer.first == 2);
+  CHECK(answer->answer.error.empty());
+
+  // The next ones find their place on the nodes that are left.
+  command.host = {};
+  job.says(node::SpawnWanted{0, {{command}, 34}});
+  CHECK(Job::last<node::AddRanks>(job.to_node)->nodes == std::vector<std::uint32_t>{0, 0});
+}

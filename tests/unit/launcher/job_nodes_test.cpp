@@ -354,6 +354,20 @@ TEST_CASE("job nodes: a node that is lost while ranks are added ends the adding"
   CHECK(all.heard.empty());
 }
 
+TEST_CASE("job nodes: ranks are added on the nodes that are left", "[launcher]") {
+  Nodes all;
+  all.nodes.lost(0, "its agent has ended");
+  all.forget();
+  all.nodes.take(node::AddRanks{7, 1, {1}, {}, {}});
+  CHECK(all.told[0].empty());
+  all.nodes.take(1, node::RanksAdded{7, 0, {}, "more of b"});
+  REQUIRE(all.last<node::MeetRanks>(1));
+  CHECK(all.last<node::MeetRanks>(1)->endpoints == std::vector<std::string>{"", "more of b"});
+  all.nodes.take(1, node::RanksMet{7, {}});
+  REQUIRE(all.last_heard<node::RanksAdded>());
+  CHECK(all.last_heard<node::RanksAdded>()->error.empty());
+}
+
 TEST_CASE("job nodes: more ranks than may be added are refused", "[launcher]") {
   Nodes all;
   all.nodes.take(node::AddRanks{7, 1, {1}, {}, {}});

@@ -23,18 +23,19 @@ struct Job {
   control::Start start;
   std::vector<std::string> hosts{"host.domain", "host.domain"};
   Nodes used{1, 0};
+  Nodes lost;
 
   Job() {
     start.nodes = {{"a", {}, 2, 0}, {"b", {"ssh"}, 2, 0}};
     start.node_of_rank = {0};
   }
   Nodes placed(const std::vector<SpawnCommand>& commands) const {
-    auto nodes = place_world(commands, {start, hosts, used});
+    auto nodes = place_world(commands, {start, hosts, used, lost});
     REQUIRE(nodes);
     return *nodes;
   }
   Error refused(const std::vector<SpawnCommand>& commands) const {
-    auto nodes = place_world(commands, {start, hosts, used});
+    auto nodes = place_world(commands, {start, hosts, used, lost});
     REQUIRE_FALSE(nodes);
     return nodes.error();
   }
@@ -93,4 +94,12 @@ TEST_CASE("world placement: in a job on one node all ranks are there", "[launche
     CHECK(job.placed({command(2, own), command(1)}) == Nodes{0, 0, 0});
   CHECK(job.refused({command(1, "there")}).text() ==
         "worker cannot be started on the host 'there': the job runs on here.example");
+}
+
+TEST_CASE("world placement: nothing is placed on a lost node", "[launcher]") {
+  Job job;
+  job.lost = {1};
+  CHECK(job.placed({command(3)}) == Nodes{0, 0, 0});
+  CHECK(job.refused({command(1, "b")}).text() ==
+        "worker cannot be started on the host 'b': this node is lost");
 }

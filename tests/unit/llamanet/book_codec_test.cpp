@@ -172,3 +172,11 @@ TEST_CASE("book: what nodes tell of added slots is added to what is known", "[ll
   REQUIRE(add({endpoints_of(0, {}), endpoints_of(1, {2})}));
   CHECK(slots[2] == entry_of(2, 1));
 }
+
+TEST_CASE("book: a lost node tells nothing of added slots", "[llamanet]") {
+  const std::vector<std::uint32_t> of_slot{0, 1, 1};
+  std::vector<BookEntry> slots{entry_of(0, 0), entry_of(1, 1)};
+  const std::vector<std::string> endpoints{"", endpoints_of(1, {2})};
+  REQUIRE(add_endpoints(endpoints, of_slot, slots));
+  CHECK(slots[2] == entry_of(2, 1));
+}

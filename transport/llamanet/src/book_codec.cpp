@@ -225,6 +225,9 @@ Result<NodeBook> decode_book(std::span<const std::byte> bytes) {
 
 Result<EndpointsOfAll> join_endpoints(std::span<const std::string> endpoints_of_nodes,
                                       std::span<const std::uint32_t> node_of_slot) {
+  if (const auto lost = std::ranges::find(endpoints_of_nodes, ""); lost != endpoints_of_nodes.end())
+    return failure(Errc::parse_error, "node {} does not tell where its ranks are",
+                   lost - endpoints_of_nodes.begin());
   EndpointsOfAll all;
   auto nodes = add_endpoints(endpoints_of_nodes, node_of_slot, all.slots);
   if (!nodes) return propagate(nodes);
@@ -243,6 +246,10 @@ Result<std::vector<BookNode>> add_endpoints(std::span<const std::string> endpoin
     more.push_back({node_of_slot[slot], {}, {}});
   std::vector<BookNode> nodes;
   for (std::size_t node = 0; node < endpoints_of_nodes.size(); ++node) {
+    if (endpoints_of_nodes[node].empty()) {
+      nodes.emplace_back();
+      continue;
+    }
     auto endpoints = decode_endpoints(endpoints_of_nodes[node]);
     if (!endpoints)
       return failure(Errc::parse_error, "node {} tells where its ranks are, and {}", node,

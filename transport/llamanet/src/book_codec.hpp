@@ -45,8 +45,9 @@ struct EndpointsOfAll {
 Result<EndpointsOfAll> join_endpoints(std::span<const std::string> endpoints_of_nodes,
                                       std::span<const std::uint32_t> node_of_slot);
 /// Adds what the drivers tell of slots that are not known yet to `slots`, which then has as many entries as
-/// `node_of_slot`; gives where the drivers are. A slot of which nobody tells stays unknown. Errors:
-/// parse_error (not well-formed; a slot that is known, or of another node), and then nothing is added.
+/// `node_of_slot`; gives where the drivers are. A slot of which nobody tells stays unknown; an empty text is
+/// a node that is lost. Errors: parse_error (not well-formed; a slot that is known, or of another node), and
+/// then nothing is added.
 Result<std::vector<BookNode>> add_endpoints(std::span<const std::string> endpoints_of_nodes,
                                             std::span<const std::uint32_t> node_of_slot,
                                             std::vector<BookEntry>& slots);
