@@ -38,4 +38,24 @@ void JobCoordinator::restored(JobRank& rank, const node::Reached& message) {
   tell_node_(node::AnswerReach{message.question});
 }
 
+/// The last one of which all files are there: an earlier one than was taken last if some are gone.
+std::uint32_t JobCoordinator::checkpoint_to_go_on_from(std::uint32_t last) {
+  const std::uint32_t found = last == 0 ? 0 : checkpoints_.newest_whole(last, ranks_.size());
+  if (found < last)
+    say(fmt::format("mpirun: files of checkpoint {} are gone; all ranks go on from {}.\n", last,
+                    found == 0 ? "the beginning" : fmt::format("checkpoint {}", found)));
+  return found;
+}
+
+/// A rank has found its file of this checkpoint damaged. Without a record of the job it ends it.
+void JobCoordinator::checkpoint_unusable(std::uint32_t number, std::uint64_t question) {
+  std::string obstacle = record_.recorder || record_.store ? obstacle_to_restart() : "there is no record";
+  if (obstacle.empty() && record_.recorder) obstacle = leave_record();
+  if (!obstacle.empty()) return tell_node_(node::AnswerReach{question});
+  checkpoints_.remove_checkpoint(number);
+  say(fmt::format("mpirun: checkpoint {} is given up; all ranks are stopped, to start again without it.\n",
+                  number));
+  stop_to_start_again({});
+}
+
 }  // namespace llamada::launcher
