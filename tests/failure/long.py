@@ -58,6 +58,12 @@ def quarter(samples, index):
     return statistics.median(samples[index * count:(index + 1) * count] or samples)
 
 
+def steps_in(output):
+    """How many steps the program rows has made."""
+    found = re.search(r"^the end, step (\d+):", output, re.MULTILINE)
+    return int(found.group(1)) if found else 0
+
+
 class Long:
     def __init__(self, build, seconds, chance, every):
         self.build, self.seconds, self.chance, self.every = build, seconds, chance, every
@@ -112,10 +118,9 @@ class Long:
         program = str(self.build / "tests/failure/rows")
         profile = self.profile("fault_tolerant", "<log_bytes_per_node>256 MiB</log_bytes_per_node>")
         fast = ["-n", str(RANKS), "--qos", profile]
-        # How many steps are a second and the whole run, on this machine as busy as it is.
-        trial = 3000
-        took = self.run([*fast, program, str(trial), str(trial)])[3]
-        every = max(100, int(trial / took))
+        # How many steps are a second, on this machine as busy as it is.
+        trial = self.run([*fast, program, "1000000000", "200", "3"])[1]
+        every = max(100, steps_in(trial) // 3)
         memory, disk, sampled_at = [], [], [0.0]
 
         def watch(job):
@@ -124,15 +129,15 @@ class Long:
                 memory.append(pss_bytes(family(job.pid)))
                 disk.append(disk_bytes(self.folder / "store"))
 
-        steps = every * max(10, int(self.seconds))
-        code, output, report, seconds = self.run([*fast, *self.kills(), program, str(steps), str(every)], watch,
-                                                 20 * self.seconds + 600)
+        code, output, report, seconds = self.run([*fast, *self.kills(), program, "1000000000", str(every), str(self.seconds)],
+                                                 watch, 2 * self.seconds + 600)
+        steps = steps_in(output)
         if code != 0:
             self.fail(f"rows: code {code}")
         expected = self.run(["-n", "1", program, str(steps), str(every)])[1]
         if output != expected:
             self.fail(f"rows: its output is not that of one rank:\n{output[-300:]}\nexpected\n{expected[-300:]}")
-        interval = seconds / (steps / every)
+        interval = seconds / max(1, steps / every)
         totals = self.replays(report, interval + GRACE_S, "rows")
         logged = report["totals"].get("bytes_logged", 0)
         if not totals:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""damaged_checkpoints.py MPIRUN LLAMADA PROGRAM PART SEED [ROUNDS]: files of checkpoints are damaged, cut off or removed, and then needed. PROGRAM is
-tests/mpi/checkpointed. No answer is wrong, nothing hangs, and nothing is left. PART is
+"""damaged_checkpoints.py MPIRUN LLAMADA PROGRAM PART SEED [ROUNDS]: files of checkpoints are damaged, cut off
+or removed, and then needed. PROGRAM is tests/mpi/checkpointed. No answer is wrong, nothing hangs, and nothing is left. PART is
   resumed   all processes of a job are killed, and mpirun --resume goes on from an earlier checkpoint, or from the beginning
   replaced  a rank is killed in a job with a record: all ranks start again from an earlier checkpoint
   node      the same after the loss of a node
@@ -54,7 +54,7 @@ def rank_of(pid):
 class Test:
     def __init__(self, mpirun, llamada, program, chance):
         self.mpirun, self.llamada, self.program, self.chance = mpirun, llamada, program, chance
-        self.failures, self.given_up = 0, 0
+        self.failures, self.given_up, self.earlier = 0, 0, 0
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="damaged."))
         self.store = self.work / "store"
         self.environment = dict(os.environ, LLAMADA_STORE=str(self.store))
@@ -126,6 +126,7 @@ class Test:
             self.wrong(f"{what}: the appended file differs")
         self.check_left(what)
         self.given_up += len(re.findall("is given up|are gone", self.said()))
+        self.earlier += len(re.findall(r"are gone; all ranks go on from checkpoint \d+", self.said()))
 
     def check_left(self, what):
         if self.store.is_dir() and any(self.store.iterdir()):
@@ -201,10 +202,12 @@ def main():
             getattr(test, part)(round_number)
         if test.given_up == 0:
             test.wrong("no damaged file was needed")
+        if test.earlier == 0 and part != "alone":
+            test.wrong("no job went on from an earlier checkpoint")
     finally:
         if not test.failures:
             shutil.rmtree(test.work)
-    print(f"{part}: {rounds} rounds, {test.given_up} checkpoints given up, {test.failures} wrong")
+    print(f"{part}: {rounds} rounds, {test.given_up} checkpoints given up, {test.earlier} times an earlier one was used, {test.failures} wrong")
     return min(test.failures, 1)
 
 

@@ -1,7 +1,8 @@
-/* rows STEPS EVERY: rows of numbers in a ring. In each step each number is mixed with its neighbours, and the
- * ranks exchange their edges. Nothing ever settles, so one wrong number changes all that follows. Every EVERY
- * steps all ranks take a checkpoint, and every tenth time rank 0 prints a digest. The answer is the same for
- * any number of ranks that divides the rows. */
+/* rows STEPS EVERY [SECONDS]: rows of numbers in a ring. In each step each number is mixed with its
+ * neighbours, and the ranks exchange their edges. Nothing ever settles, so one wrong number changes all that
+ * follows. Every EVERY steps all ranks take a checkpoint, and every tenth time rank 0 prints a digest. They
+ * may end earlier, when so many SECONDS are over: at a checkpoint. The answer is the same for any number of
+ * ranks that divides the rows. */
 #include <llamada-checkpoint.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -13,8 +14,16 @@ enum { columns = 256, all_rows = 48 };
 
 static struct {
   long step;
+  double begun;
   uint64_t rows[2][all_rows + 2][columns]; /* the first and the last are the neighbours' */
 } state;
+
+/* Whether all ranks go on: rank 0 says so. */
+static int has_time(double seconds) {
+  int goes_on = MPI_Wtime() - state.begun < seconds;
+  MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return goes_on;
+}
 
 static uint64_t digest_of(const uint64_t (*rows)[columns], int first, int count) {
   uint64_t digest = 0;
@@ -36,6 +45,7 @@ static void step(const uint64_t (*now)[columns], uint64_t (*next)[columns], int 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const long steps = argc > 1 ? atol(argv[1]) : 1000, every = argc > 2 ? atol(argv[2]) : 100;
+  const double seconds = argc > 3 ? atof(argv[3]) : 0;
   int rank, ranks, restarted;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -44,12 +54,14 @@ int main(int argc, char** argv) {
   for (int row = 0; row < count; row++)
     for (int column = 0; column < columns; column++)
       state.rows[0][row + 1][column] = (uint64_t)((first + row) * columns + column) * 0x9e3779b97f4a7c15u + 1;
+  state.begun = MPI_Wtime();
   if (every > 0) LLAMADA_Checkpoint_register(&state, sizeof state);
   for (; state.step < steps; state.step++) {
     uint64_t(*now)[columns] = state.rows[state.step % 2];
     if (every > 0 && state.step % every == 0) {
       LLAMADA_Checkpoint(MPI_COMM_WORLD, &restarted);
       now = state.rows[state.step % 2];
+      if (seconds > 0 && !has_time(seconds)) break;
       if (state.step % (10 * every) == 0) {
         uint64_t mine = digest_of(now, first, count), all = 0;
         MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -62,9 +74,9 @@ int main(int argc, char** argv) {
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     step(now, state.rows[(state.step + 1) % 2], count);
   }
-  uint64_t mine = digest_of(state.rows[steps % 2], first, count), all = 0;
+  uint64_t mine = digest_of(state.rows[state.step % 2], first, count), all = 0;
   MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("the end: %016llx\n", (unsigned long long)all);
+  if (rank == 0) printf("the end, step %ld: %016llx\n", state.step, (unsigned long long)all);
   MPI_Finalize();
   return 0;
 }
