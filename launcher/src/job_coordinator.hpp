@@ -270,8 +270,10 @@ class JobCoordinator {
     std::uint32_t checkpoint = 0;  ///< that all ranks have written, of those that have been told here
   } record_;                       ///< of a job that outlives its nodes or processes
   CheckpointDirectory checkpoints_;
-  std::uint32_t resumed_checkpoint_ = 0;  ///< from which the ranks of a resumed job go on; 0: none
-  std::uint32_t life_ = 0;                ///< the number of this start of all ranks; 0: the first
+  struct {
+    std::uint32_t checkpoint = 0;  ///< that its ranks go on from; 0: none
+    std::uint32_t life = 0;        ///< the number of this start of all ranks; 0: the first
+  } resumed_;                      ///< of a job whose ranks start again
   struct {
     bool is_on = false;               ///< the ranks are killed, to start again
     std::vector<std::uint32_t> left;  ///< nodes that are lost or drained
