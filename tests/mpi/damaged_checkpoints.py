@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """damaged_checkpoints.py MPIRUN LLAMADA PROGRAM PART SEED [ROUNDS]: files of checkpoints are damaged, cut off
 or removed, and then needed. PROGRAM is tests/mpi/checkpointed. No answer is wrong, nothing hangs, and nothing is left. PART is
-  resumed   all processes of a job are killed, and mpirun --resume goes on from an earlier checkpoint, or from the beginning
+  resumed   all processes of a job are killed, and mpirun --resume goes on from an earlier checkpoint, or from the beginning,
+            while ranks are killed
   replaced  a rank is killed in a job with a record: all ranks start again from an earlier checkpoint
   node      the same after the loss of a node
   alone     a rank is killed in a job without a record: the job ends with one sentence"""
@@ -160,7 +161,9 @@ class Test:
             kill_whole(job)
             # With one checkpoint left there is none to go back to but the beginning.
             self.damage(self.chance.choice((1, 1, 2)))
-            job = self.start("--resume", self.number(), is_new=False)
+            # Ranks die on the way to the checkpoint that was given up, and behind it.
+            kills = f"kill any every ~{self.chance.choice((20, 60, 120))} ms 4 times seed {self.chance.randrange(1 << 30)}"
+            job = self.start("--resume", self.number(), "--inject", kills, is_new=False)
         what = f"resumed {lives} times"
         self.check_right(self.end(job, what), what)
 
