@@ -79,13 +79,14 @@ std::uint32_t CheckpointDirectory::newest_whole(std::uint32_t last, std::size_t 
   return files_of.empty() ? 0 : files_of.rbegin()->first;
 }
 
-void CheckpointDirectory::remove_checkpoint(std::uint32_t number) const {
+bool CheckpointDirectory::remove_checkpoint(std::uint32_t number) const {
   const std::string prefix = fmt::format("{}.", number);
   std::vector<fs::path> files;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(path_, ignored))
     if (entry.path().filename().string().starts_with(prefix)) files.push_back(entry.path());
   for (const fs::path& file : files) fs::remove(file, ignored);
+  return !files.empty();
 }
 
 void remove_checkpoints_of(const std::string& directory) {

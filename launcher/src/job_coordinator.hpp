@@ -153,6 +153,7 @@ class JobCoordinator {
   bool is_record_settled();
   void written_output(const JobRank& rank, std::uint64_t question, bool is_for_checkpoint);
   void checkpoint_written(std::uint32_t number, std::uint64_t question);
+  bool give_up_checkpoint(std::uint32_t number);
   void checkpoint_unusable(std::uint32_t number, std::uint64_t question);
   std::uint32_t checkpoint_to_go_on_from(std::uint32_t last);
   void restored(JobRank& rank, const node::Reached& message);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "job_coordinator.hpp"
 
 // Checkpoints, which the ranks write themselves.
@@ -47,12 +49,19 @@ std::uint32_t JobCoordinator::checkpoint_to_go_on_from(std::uint32_t last) {
   return found;
 }
 
-/// A rank has found its file of this checkpoint damaged. Without a record of the job it ends it.
+/// Whether all ranks can start again without this checkpoint. Each such start leaves one checkpoint less to
+/// go on from; otherwise it would not help.
+bool JobCoordinator::give_up_checkpoint(std::uint32_t number) {
+  if (!record_.recorder && !record_.store) return false;
+  if (!obstacle_to_restart().empty()) return false;
+  const bool is_known = number <= std::max(resumed_.checkpoint, record_.checkpoint);
+  if (!checkpoints_.remove_checkpoint(number) && !is_known) return false;
+  return !record_.recorder || leave_record().empty();
+}
+
+/// A rank has found its file of this checkpoint damaged. If it gets an answer it ends the job.
 void JobCoordinator::checkpoint_unusable(std::uint32_t number, std::uint64_t question) {
-  std::string obstacle = record_.recorder || record_.store ? obstacle_to_restart() : "there is no record";
-  if (obstacle.empty() && record_.recorder) obstacle = leave_record();
-  if (!obstacle.empty()) return tell_node_(node::AnswerReach{question});
-  checkpoints_.remove_checkpoint(number);
+  if (!give_up_checkpoint(number)) return tell_node_(node::AnswerReach{question});
   say(fmt::format("mpirun: checkpoint {} is given up; all ranks are stopped, to start again without it.\n",
                   number));
   stop_to_start_again({});

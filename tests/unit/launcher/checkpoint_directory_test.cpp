@@ -124,7 +124,8 @@ TEST_CASE("checkpoint directory: a checkpoint is removed, and no other", "[launc
   CHECK(directory.newest_whole(20, 2) == 11);
   CHECK(directory.newest_whole(10, 2) == 2);
   CHECK(directory.newest_whole(20, 3) == 0);
-  directory.remove_checkpoint(1);
+  CHECK(directory.remove_checkpoint(1));
+  CHECK_FALSE(directory.remove_checkpoint(1));
   for (const char* gone : {"/1.0", "/1.1"}) CHECK_FALSE(fs::exists(path + gone));
   for (const char* left : {"/11.0", "/11.1", "/2.0"}) CHECK(fs::exists(path + left));
   CHECK(CheckpointDirectory(folder / "none").newest_whole(20, 1) == 0);

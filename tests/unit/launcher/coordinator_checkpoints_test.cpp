@@ -243,9 +243,13 @@ TEST_CASE("coordinator: a checkpoint that a rank cannot use is given up, and all
   make_images(directory, 3);
   Course second;
   identity_in(second, lost_behind_checkpoint(first, 3));
+  // One that the job does not know: to start again would not help.
+  second.coordinator.take(of_checkpoint(1, ReplayPlace::unusable, 8, 7));
+  REQUIRE(second.told<node::AnswerReach>().size() == 1);
+  CHECK(second.told<node::KillAll>().empty());
   second.coordinator.take(of_checkpoint(2, ReplayPlace::unusable, 9, 3));
   CHECK(contains(second.notices(), "mpirun: checkpoint 3 is given up; all ranks are stopped, "));
-  CHECK(second.told<node::AnswerReach>().empty());
+  CHECK(second.told<node::AnswerReach>().size() == 1);
   CHECK(second.told<node::KillAll>().size() == 1);
   CHECK_FALSE(std::filesystem::exists(directory + "/3.1"));
   // Another rank, which could not use it either.
