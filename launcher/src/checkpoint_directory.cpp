@@ -5,8 +5,11 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <charconv>
 #include <filesystem>
+#include <map>
 #include <system_error>
+#include <vector>
 
 namespace llamada::launcher {
 namespace {
@@ -59,6 +62,31 @@ void CheckpointDirectory::remove() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
   lock_.reset();
+}
+
+// The names of the files: mpi-facade/src/checkpoint/image.hpp.
+std::uint32_t CheckpointDirectory::newest_whole(std::uint32_t last, std::size_t rank_count) const {
+  std::map<std::uint32_t, std::size_t> files_of;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    std::uint32_t number = 0;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (read.ec == std::errc() && *read.ptr == '.' && number <= last && entry.file_size(ignored) > 0)
+      ++files_of[number];
+  }
+  std::erase_if(files_of, [rank_count](const auto& each) { return each.second < rank_count; });
+  return files_of.empty() ? 0 : files_of.rbegin()->first;
+}
+
+bool CheckpointDirectory::remove_checkpoint(std::uint32_t number) const {
+  const std::string prefix = fmt::format("{}.", number);
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, ignored))
+    if (entry.path().filename().string().starts_with(prefix)) files.push_back(entry.path());
+  for (const fs::path& file : files) fs::remove(file, ignored);
+  return !files.empty();
 }
 
 void remove_checkpoints_of(const std::string& directory) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -20,6 +22,12 @@ class CheckpointDirectory {
   Status make();
   /// The job has come to its end.
   void remove();
+
+  /// The last checkpoint up to `last` of which the files of all ranks are there; 0: of none. Their contents
+  /// are not looked at.
+  std::uint32_t newest_whole(std::uint32_t last, std::size_t rank_count) const;
+  /// Removes the files of all ranks for this checkpoint. Whether there were any.
+  bool remove_checkpoint(std::uint32_t number) const;
 
  private:
   std::string path_;

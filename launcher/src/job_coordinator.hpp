@@ -153,6 +153,9 @@ class JobCoordinator {
   bool is_record_settled();
   void written_output(const JobRank& rank, std::uint64_t question, bool is_for_checkpoint);
   void checkpoint_written(std::uint32_t number, std::uint64_t question);
+  bool give_up_checkpoint(std::uint32_t number);
+  void checkpoint_unusable(std::uint32_t number, std::uint64_t question);
+  std::uint32_t checkpoint_to_go_on_from(std::uint32_t last);
   void restored(JobRank& rank, const node::Reached& message);
   void end_record();
 
@@ -268,7 +271,10 @@ class JobCoordinator {
     std::uint32_t checkpoint = 0;  ///< that all ranks have written, of those that have been told here
   } record_;                       ///< of a job that outlives its nodes or processes
   CheckpointDirectory checkpoints_;
-  std::uint32_t resumed_checkpoint_ = 0;  ///< from which the ranks of a resumed job go on; 0: none
+  struct {
+    std::uint32_t checkpoint = 0;  ///< that its ranks go on from; 0: none
+    std::uint32_t life = 0;        ///< the number of this start of all ranks; 0: the first
+  } resumed_;                      ///< of a job whose ranks start again
   struct {
     bool is_on = false;               ///< the ranks are killed, to start again
     std::vector<std::uint32_t> left;  ///< nodes that are lost or drained

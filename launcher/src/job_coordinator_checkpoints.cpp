@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "job_coordinator.hpp"
 
 // Checkpoints, which the ranks write themselves.
@@ -36,6 +38,33 @@ void JobCoordinator::restored(JobRank& rank, const node::Reached& message) {
     say(fmt::format("mpirun: {} (incarnation {}) goes on from {}.\n", name_of(rank), rank.incarnation,
                     begin_of(message)));
   tell_node_(node::AnswerReach{message.question});
+}
+
+/// The last one of which all files are there: an earlier one than was taken last if some are gone.
+std::uint32_t JobCoordinator::checkpoint_to_go_on_from(std::uint32_t last) {
+  const std::uint32_t found = last == 0 ? 0 : checkpoints_.newest_whole(last, ranks_.size());
+  if (found < last)
+    say(fmt::format("mpirun: files of checkpoint {} are gone; all ranks go on from {}.\n", last,
+                    found == 0 ? "the beginning" : fmt::format("checkpoint {}", found)));
+  return found;
+}
+
+/// Whether all ranks can start again without this checkpoint. Each such start leaves one checkpoint less to
+/// go on from; otherwise it would not help.
+bool JobCoordinator::give_up_checkpoint(std::uint32_t number) {
+  if (!record_.recorder && !record_.store) return false;
+  if (!obstacle_to_restart().empty()) return false;
+  const bool is_known = number <= std::max(resumed_.checkpoint, record_.checkpoint);
+  if (!checkpoints_.remove_checkpoint(number) && !is_known) return false;
+  return !record_.recorder || leave_record().empty();
+}
+
+/// A rank has found its file of this checkpoint damaged. If it gets an answer it ends the job.
+void JobCoordinator::checkpoint_unusable(std::uint32_t number, std::uint64_t question) {
+  if (!give_up_checkpoint(number)) return tell_node_(node::AnswerReach{question});
+  say(fmt::format("mpirun: checkpoint {} is given up; all ranks are stopped, to start again without it.\n",
+                  number));
+  stop_to_start_again({});
 }
 
 }  // namespace llamada::launcher

@@ -50,6 +50,8 @@ void JobCoordinator::on(node::Reached&& message) {
   if (message.place == ReplayPlace::checkpoint)
     return checkpoint_written(message.checkpoint, message.question);
   if (message.place == ReplayPlace::restored) return restored(*rank, message);
+  if (message.place == ReplayPlace::unusable)
+    return checkpoint_unusable(message.checkpoint, message.question);
   if (message.place == ReplayPlace::effect && record_.recorder)
     return record_.recorder->hold(message.question);
   // A rank that is resumed has no predecessor in whose last call it could be.

@@ -94,7 +94,8 @@ void JobCoordinator::resume() {
     for (int stream = 0; stream < 2; ++stream)
       ranks_[slot].output.restore(stream, rank.shown[stream], rank.written_behind[stream]);
   }
-  resumed_checkpoint_ = past.checkpoint;
+  // What is recorded in this life lies behind the last cut: no other life has the number.
+  resumed_.life = static_cast<std::uint32_t>(past.last_cut + 1);
   const std::uint64_t outcomes = past.outcome_count();
   if (restart_.lost_at) {
     restart_.ranks_behind = ranks_.size();
@@ -107,6 +108,7 @@ void JobCoordinator::resume() {
     say(fmt::format("mpirun: the job {} is resumed; its ranks repeat {} recorded outcomes.\n",
                     job_number_text(job_.job_number), outcomes));
   }
+  resumed_.checkpoint = checkpoint_to_go_on_from(past.checkpoint);
   record_.past.reset();
 }
 

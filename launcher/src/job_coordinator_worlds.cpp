@@ -109,9 +109,9 @@ std::string JobCoordinator::identity_of(const JobRank& rank) const {
   const JobWorld& world = world_of(rank);
   if (world.number != 0) lines += fmt::format("world={}\nspawned_by={}\n", world.number, world.parent);
   if (rank.incarnation > 1) lines += fmt::format("calls={}\n", rank.calls);
-  if (job_.storing.is_resumed != 0) lines += "resumed=1\n";
+  if (job_.storing.is_resumed != 0) lines += fmt::format("resumed=1\nlife={}\n", resumed_.life);
   if (!job_.storing.checkpoints.empty()) lines += fmt::format("checkpoints={}\n", job_.storing.checkpoints);
-  if (resumed_checkpoint_ != 0) lines += fmt::format("checkpoint={}\n", resumed_checkpoint_);
+  if (resumed_.checkpoint != 0) lines += fmt::format("checkpoint={}\n", resumed_.checkpoint);
   if (rank.first_attached != 0) lines += fmt::format("first_pid={}\n", rank.first_attached);
   return lines + injector_->identity_lines(rank.slot, rank.incarnation);
 }

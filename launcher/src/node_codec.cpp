@@ -337,7 +337,7 @@ void fields(Coder& coder, typename Coder::template Value<CodeChanged>& message) 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Reached>& message) {
   coder.numbers(message.slot);
-  coder.choice(message.place, ReplayPlace::restored);
+  coder.choice(message.place, ReplayPlace::unusable);
   coder.flag(message.writes_alone);
   coder.numbers(message.question, message.checkpoint, message.written[0], message.written[1]);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is_whole(const CFI_cdesc_t* buffer) {
+int llamada_is_whole(const CFI_cdesc_t* buffer) {
   CFI_index_t packed = (CFI_index_t)buffer->elem_len;
   for (int i = 0; i < buffer->rank; i++) {
     if (buffer->dim[i].extent < 0) return 1; /* assumed size, which has no gaps */
@@ -42,7 +42,7 @@ static void copy_level(const CFI_cdesc_t* buffer, int level, char* place, char**
 
 void llamada_section_copy(struct llamada_section* section, const CFI_cdesc_t* buffer) {
   *section = (struct llamada_section){.address = buffer->base_addr, .from = buffer};
-  if (!buffer->base_addr || is_whole(buffer)) return;
+  if (!buffer->base_addr || llamada_is_whole(buffer)) return;
   section->address = section->copy = malloc(element_count(buffer) * buffer->elem_len);
   char* packed = section->copy;
   copy_level(buffer, buffer->rank - 1, buffer->base_addr, &packed, 1);
@@ -84,7 +84,7 @@ static MPI_Datatype type_of_level(const CFI_cdesc_t* buffer, int level, size_t c
 void llamada_section_type(struct llamada_section* section, const CFI_cdesc_t* buffer, int count,
                           MPI_Datatype datatype, int* code) {
   *section = (struct llamada_section){.address = buffer->base_addr, .count = count, .datatype = datatype};
-  if (*code != MPI_SUCCESS || !buffer->base_addr || is_whole(buffer) || count <= 0) return;
+  if (*code != MPI_SUCCESS || !buffer->base_addr || llamada_is_whole(buffer) || count <= 0) return;
   MPI_Aint lower_bound = 0, extent = 0;
   int size = 0;
   *code = MPI_Type_get_extent(datatype, &lower_bound, &extent);
@@ -110,5 +110,5 @@ void llamada_section_free(struct llamada_section* section) {
 
 void llamada_section_whole(struct llamada_section* section, const CFI_cdesc_t* buffer, int* code) {
   *section = (struct llamada_section){.address = buffer->base_addr};
-  if (*code == MPI_SUCCESS && buffer->base_addr && !is_whole(buffer)) refuse(code);
+  if (*code == MPI_SUCCESS && buffer->base_addr && !llamada_is_whole(buffer)) refuse(code);
 }

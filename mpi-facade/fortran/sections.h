@@ -15,6 +15,9 @@ struct llamada_section {
   const CFI_cdesc_t* from; /* where copy came from */
 };
 
+/* Whether the elements lie one behind the other, without gaps. */
+int llamada_is_whole(const CFI_cdesc_t* buffer);
+
 /* The buffer, in one piece; the elements in the order of arrays of Fortran. */
 void llamada_section_copy(struct llamada_section* section, const CFI_cdesc_t* buffer);
 /* Writes the elements back, unless they were only read; ends the section. */

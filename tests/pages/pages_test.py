@@ -7,6 +7,7 @@ its sources. A namespace of their own keeps them apart from all other jobs.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -211,6 +212,15 @@ class MpiProgramAndBatchQueue(Reader):
         self.assertIn("mpirun: rank 2 (incarnation 2) goes on from a checkpoint.\n", errors)
         self.assertEqual(list((self.place / "store").glob("*")), [])
 
+    def test_the_example_of_checkpoints_in_fortran_goes_on_from_one(self):
+        (self.place / "sum.f90").write_text("\n".join(block_with("docs/checkpoints.md", "use llamada_checkpoints")))
+        self.environment["LLAMADA_STORE"] = str(self.place / "store")
+        compiling, start = indented("docs/checkpoints.md", "mpifort sum.f90")
+        self.run_line(compiling)
+        output, errors = self.run_line(start)
+        self.assertEqual(output, "the sum is  2004000.\n")
+        self.assertIn("mpirun: rank 2 (incarnation 2) goes on from a checkpoint.\n", errors)
+
     def test_a_program_for_other_libraries_too_takes_checkpoints_only_with_this_one(self):
         example = "\n".join(block_with("docs/checkpoints.md", "int main("))
         by_header = "\n".join(block_with("docs/checkpoints.md", "#if __has_include"))
@@ -229,6 +239,18 @@ class MpiProgramAndBatchQueue(Reader):
             output, errors = self.run_line(start.replace("./sum", f"./{name}"))
             self.assertEqual(output, "the sum is 2004000\n")
             self.assertIn("goes on from a checkpoint", errors)
+        self.check_built_with_mpich(with_if, start)
+
+    def check_built_with_mpich(self, program, start):
+        """One binary, built with MPICH's mpicc, runs there without checkpoints, and here with them."""
+        if not shutil.which("mpicc.mpich") or not shutil.which("mpirun.mpich"):
+            return
+        (self.place / "either.c").write_text(program)
+        self.run_line("mpicc.mpich either.c -o either")
+        self.assertEqual(self.run_line("mpirun.mpich -n 4 ./either")[0], "the sum is 2004000\n")
+        output, errors = self.run_line(f"LD_LIBRARY_PATH={BUILD}/lib " + start.replace("./sum", "./either"))
+        self.assertEqual(output, "the sum is 2004000\n")
+        self.assertIn("goes on from a checkpoint", errors)
 
     def test_profiles_by_name_and_from_a_file(self):
         self.compile("a.out", PROGRAM)

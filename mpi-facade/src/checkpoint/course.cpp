@@ -142,6 +142,15 @@ std::string Course::write(const Objects& now) const {
   return why;
 }
 
+/// A predecessor had written its part of a checkpoint from which this life of the job could not go on. The
+/// memory is what it was then, since the rank has repeated what led to it.
+void Course::write_again(const Objects& now) const {
+  World& world = *runtime_.world;
+  if (!world.is_resumed() || runtime_.engine->determinants().goes_on_from() != 0) return;
+  if (const std::string why = write(now); !why.empty())
+    world.warning(fmt::format("checkpoint {} cannot be written again: {}", number_, why));
+}
+
 /// This rank's node must have the directory in which rank 0 has written its part.
 std::string Course::look_for_directory() const {
   const std::string directory = directory_of(*runtime_.world);
@@ -266,7 +275,10 @@ Result<Course::Taken> Course::take() {
   std::fflush(nullptr);
   const Objects now = objects();
   if (world.checkpoint() == 0) first_ = now;
-  auto agreed = agree(agrees([this, &now] { return write(now); }));
+  const bool is_repeated = runtime_.engine->determinants().replaying();
+  const bool is_written = agrees([this, &now] { return write(now); });
+  if (is_repeated && is_written) write_again(now);
+  auto agreed = agree(is_written);
   if (!agreed) return propagate(agreed);
   if (!*agreed) {
     remove_image(directory_of(world), number_, world.rank());
@@ -276,15 +288,18 @@ Result<Course::Taken> Course::take() {
   const std::uint32_t target = std::max(runtime_.engine->determinants().goes_on_from(), number_);
   const bool is_restarted = target > number_;
   if (is_restarted)
-    if (auto restored = restore(target); !restored)
-      world.aborted(exit_unprotected,
-                    fmt::format("it cannot go on from checkpoint {}: {}", target, restored.error().text()));
+    if (auto restored = restore(target); !restored) {
+      const std::string why =
+          fmt::format("it cannot go on from checkpoint {}: {}", target, restored.error().text());
+      world.checkpoint_unusable(target, why);
+      world.aborted(exit_unprotected, why);
+    }
   pass(target, is_restarted);
   if (runtime_.world_size > 1)
     if (auto met = meet(*runtime_.comm_world()); !met) return propagate(met);
   LLAMADA_CRASH_POINT("checkpoint:all-passed");
   give_back_logs();
-  remove_images_before(directory_of(world), target, world.rank());
+  remove_images_before(directory_of(world), target, world.rank(), world.outlives_processes() ? 1 : 0);
   return Taken{true, is_restarted};
 }
 

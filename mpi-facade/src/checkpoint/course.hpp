@@ -46,6 +46,7 @@ class Course {
   std::string obstacle_in_mpi() const;
   std::string obstacle(const Objects& now) const;
   std::string write(const Objects& now) const;
+  void write_again(const Objects& now) const;
   std::string look_for_directory() const;
   bool agrees(const std::function<std::string()>& find_obstacle);
   Result<bool> agree(bool is_written);

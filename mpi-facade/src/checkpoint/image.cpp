@@ -206,7 +206,8 @@ void remove_image(const std::string& directory, std::uint32_t number, int rank) 
   ::unlink(image_path(directory, number, rank).c_str());
 }
 
-void remove_images_before(const std::string& directory, std::uint32_t number, int rank) {
+void remove_images_before(const std::string& directory, std::uint32_t number, int rank,
+                          std::size_t kept_count) {
   DIR* const listing = ::opendir(directory.c_str());
   if (listing == nullptr) return;
   std::vector<std::uint32_t> old;
@@ -219,6 +220,8 @@ void remove_images_before(const std::string& directory, std::uint32_t number, in
       old.push_back(found);
   }
   ::closedir(listing);
+  std::ranges::sort(old);
+  old.resize(old.size() - std::min(kept_count, old.size()));
   for (const std::uint32_t each : old) remove_image(directory, each, rank);
 }
 

@@ -38,7 +38,8 @@ Result<ImageState> read_image(const std::string& path, std::span<const Region> m
 
 /// Nothing happens if there is none.
 void remove_image(const std::string& directory, std::uint32_t number, int rank);
-/// Those of this rank with a lower number.
-void remove_images_before(const std::string& directory, std::uint32_t number, int rank);
+/// Those of this rank with a lower number, but for the last `kept_count` of them.
+void remove_images_before(const std::string& directory, std::uint32_t number, int rank,
+                          std::size_t kept_count);
 
 }  // namespace llamada::mpi::checkpoint

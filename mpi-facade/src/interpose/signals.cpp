@@ -1,5 +1,6 @@
 #include "interpose/signals.hpp"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <deque>
 #include <optional>
+#include <string_view>
 
 #include "interpose/file_calls.hpp"
 #include "interpose/signal_queue.hpp"
@@ -80,6 +82,15 @@ int real_mask(int how, const sigset_t* set, sigset_t* old) {
 
 bool is_handler(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+/// Whether it prints where the program is and ends the process: libgfortran has such a handler for SIGQUIT
+/// and others in each program. The program does not go on behind it, so nothing has to be repeated.
+bool ends_process(const struct sigaction& action) {
+  Dl_info found{};
+  if (!is_handler(action) || !dladdr(reinterpret_cast<const void*>(action.sa_handler), &found)) return false;
+  const std::string_view file = found.dli_fname ? found.dli_fname : "";
+  return file.substr(file.rfind('/') + 1).starts_with("libgfortran.so");
 }
 
 /// Signals that do not tell of the program's own faults.
@@ -275,7 +286,7 @@ void make_timer() {
 int install(int signal, const struct sigaction& wanted, bool is_needed) {
   const auto index = static_cast<std::size_t>(signal);
   struct sigaction installed = wanted;
-  const bool is_noted = is_handler(wanted) || is_needed;
+  const bool is_noted = (is_handler(wanted) && !ends_process(wanted)) || is_needed;
   if (is_noted) {
     installed.sa_sigaction = note;
     installed.sa_flags = (wanted.sa_flags | SA_SIGINFO) & ~static_cast<int>(SA_RESETHAND);
@@ -295,7 +306,7 @@ int set_action(int signal, const struct sigaction* action, struct sigaction* old
   if (action) {
     const struct sigaction wanted = *action;  // may be where `old` is
     rank_pid = own_pid();
-    if (is_handler(wanted)) {
+    if (is_handler(wanted) && !ends_process(wanted)) {
       make_timer();
       any_handled = true;
     }

@@ -152,7 +152,8 @@ void Ledger::read_past() {
 /// Behind the checkpoint that the rank has passed last.
 void Ledger::pass_checkpoint() {
   const std::uint64_t checkpoint = world_.checkpoint();
-  if (last_passed_ < checkpoint) {
+  // Lower: the job goes on from an earlier one than before.
+  if (checkpoint != 0 && last_passed_ != checkpoint) {
     append({type_passed, 0, checkpoint});
     last_passed_ = checkpoint;
   }

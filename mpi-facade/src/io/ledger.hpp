@@ -120,7 +120,7 @@ class Ledger {
   log::Journal journal_;
   log::CutMarks marks_;
   std::map<std::uint64_t, Past> pasts_;  // by checkpoint
-  std::uint64_t last_passed_ = 0;        // of the checkpoints in the journal
+  std::uint64_t last_passed_ = 0;        // the last of the checkpoints in the journal
   Past past_;                            // of the present one
   std::uint64_t number_ = 0;
   std::uint64_t kept_bytes_ = 0;

@@ -89,7 +89,7 @@ std::string ReplayCourse::left_in_record() {
   auto& replayer = determinants_.replayer();
   if (in_last_part_ ? replayer.outcomes_of_mpi_left() : replayer.outcomes_left())
     return replayer.describe_next();
-  if (determinants_.goes_on_from() != 0) return "a checkpoint";
+  if (determinants_.is_checkpoint_left()) return "a checkpoint";
   if (replayer.matches_left()) return "a receive from MPI_ANY_SOURCE";
   if (receiving_.awaited_matches() > 0) return "a receive from MPI_ANY_SOURCE, whose message is gone,";
   return past_.operations ? past_.operations() : std::string();

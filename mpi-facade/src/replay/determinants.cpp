@@ -10,9 +10,21 @@ namespace {
 
 constexpr log::LogKey journal_key{4, 0};
 
-std::optional<std::uint32_t> passed_checkpoint(const log::JournalEntry& entry) {
-  if (entry.head != value_entry(ValueId::checkpoint_passed, 0).head) return std::nullopt;
-  return static_cast<std::uint32_t>(entry.value);
+/// A checkpoint was passed, in this life of the job.
+struct Passed {
+  std::uint32_t checkpoint = 0;
+  std::uint32_t life = 0;
+  static std::optional<Passed> of(const log::JournalEntry& entry) {
+    if (entry.head != value_entry(ValueId::checkpoint_passed, 0).head) return std::nullopt;
+    return Passed{static_cast<std::uint32_t>(entry.value), static_cast<std::uint32_t>(entry.value >> 32)};
+  }
+  log::JournalEntry entry() const {
+    return value_entry(ValueId::checkpoint_passed, std::uint64_t{life} << 32 | checkpoint);
+  }
+};
+
+std::uint32_t number_in(std::string_view identity, std::string_view key) {
+  return static_cast<std::uint32_t>(identity_number(identity, key).value_or(0));
 }
 
 }  // namespace
@@ -32,42 +44,44 @@ Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   return determinants;
 }
 
-/// A record behind each checkpoint, of which the first is replayed first.
+/// A record behind each checkpoint, of which the first is replayed first. Where a later life of the job went
+/// on from an earlier checkpoint, what it recorded follows what was recorded behind that one before.
 Status Determinants::read_past(std::span<const log::JournalEntry> entries) {
-  std::size_t first = 0;
-  for (std::size_t at = 0; at <= entries.size(); ++at) {
-    const auto passed = at < entries.size() ? passed_checkpoint(entries[at]) : std::nullopt;
-    if (at < entries.size() && !passed) continue;
-    const auto record = entries.subspan(first, at - first);
-    if (last_passed_ != 0) {
-      later_[last_passed_].assign(record.begin(), record.end());
-    } else {
-      auto replayer = Replayer::read(record);
-      if (!replayer) return propagate(replayer);
-      replayer_ = std::move(*replayer);
+  life_ = number_in(world_.identity(), "life");
+  std::vector<log::JournalEntry>* record = &later_[0];
+  for (const log::JournalEntry& entry : entries) {
+    const auto passed = Passed::of(entry);
+    if (!passed) {
+      record->push_back(entry);
+      continue;
     }
-    first = at + 1;
-    if (passed) last_passed_ = *passed;
+    record = &later_[passed->checkpoint];
+    last_passed_ = std::max(last_passed_, passed->checkpoint);
+    if (passed->life == life_) passed_in_life_ = std::max(passed_in_life_, passed->checkpoint);
   }
+  auto replayer = Replayer::read(later_[0]);
+  if (!replayer) return propagate(replayer);
+  replayer_ = std::move(*replayer);
+  later_.erase(0);
   // Others may have passed one that this rank had not, when all of them ended.
-  const auto resumed = identity_number(world_.identity(), "checkpoint");
-  goes_on_from_ = std::max(last_passed_, static_cast<std::uint32_t>(resumed.value_or(0)));
+  goes_on_from_ = std::max(passed_in_life_, number_in(world_.identity(), "checkpoint"));
   return {};
 }
 
 void Determinants::pass_checkpoint(std::uint32_t checkpoint) {
-  if (recording_ && !was_passed(checkpoint)) {
+  if (recording_ && checkpoint > passed_in_life_) {
     const Turn turn(*this);
     LLAMADA_CRASH_POINT("checkpoint:kept");
-    append(value_entry(ValueId::checkpoint_passed, checkpoint));
+    append(Passed{checkpoint, life_}.entry());
     LLAMADA_CRASH_POINT("checkpoint:passed");
+    passed_in_life_ = checkpoint;
   }
   publish_counters();
   published_replayed_ = 0;
   auto replayer = Replayer::read(later_[checkpoint]);
   if (!replayer) diverged(replayer.error().text());
   replayer_ = std::move(*replayer);
-  later_.clear();
+  later_.erase(later_.begin(), later_.upper_bound(checkpoint));
   last_passed_ = std::max(last_passed_, checkpoint);
   goes_on_from_ = 0;
 }

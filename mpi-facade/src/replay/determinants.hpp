@@ -117,13 +117,17 @@ class Determinants {
   /// nobody can tell how much of that was done. `why` is one sentence without a full stop.
   [[noreturn]] void cannot_be_replaced(std::string_view why);
 
-  // Checkpoints: a record behind each, of which a process replays the first, and the last.
+  // Checkpoints: a record behind each, of which a process replays the first, and the last. A life of the job
+  // is from a start of all ranks to the end of all. A later life may go on from an earlier checkpoint, whose
+  // files are whole: then the records behind it are replayed, too, one after another.
 
   /// The checkpoint from which this process will go on, once it has come to its first one; 0: none, or it
   /// has.
   std::uint32_t goes_on_from() const { return goes_on_from_; }
-  /// Whether a predecessor has passed this checkpoint, or a later one.
+  /// Whether a predecessor has passed this checkpoint, or a later one, in this life of the job or before.
   bool was_passed(std::uint32_t checkpoint) const { return checkpoint <= last_passed_; }
+  /// Whether there is a record behind a later checkpoint, which is to be replayed after the present one.
+  bool is_checkpoint_left() const { return goes_on_from_ != 0 || !later_.empty(); }
   /// What is recorded, and replayed, from now on is of behind this checkpoint. Nothing may be left of what is
   /// replayed now.
   void pass_checkpoint(std::uint32_t checkpoint);
@@ -192,7 +196,9 @@ class Determinants {
   bool recording_ = false;
   std::uint64_t published_replayed_ = 0;
   std::map<std::uint32_t, std::vector<log::JournalEntry>> later_;  // by the checkpoint behind which they are
-  std::uint32_t last_passed_ = 0;                                  // of those in the journal
+  std::uint32_t last_passed_ = 0;                                  // the highest in the journal
+  std::uint32_t passed_in_life_ = 0;                               // of those of the present life
+  std::uint32_t life_ = 0;                                         // 0: the first
   std::uint32_t goes_on_from_ = 0;
   std::uint64_t inputs_read_ = 0;
   struct ClockState {

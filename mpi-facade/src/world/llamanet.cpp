@@ -306,7 +306,7 @@ class LlamanetWorld final : public World {
   std::string obstacle_to_standby() override {
     if (links_) return "the job is on several nodes";
     if (guard_) return "another launcher has started the ranks";
-    if (cut()->load(std::memory_order_relaxed) != 0) return "the job can be resumed (mpirun --store)";
+    if (outlives_processes()) return "the job can be resumed (mpirun --store)";
     if (is_resumed()) return "the job was resumed";
     if (size() != world_size()) return "the job has started other programs by MPI_Comm_spawn";
     if (!is_protected()) return "the job is no longer protected";
@@ -337,6 +337,11 @@ class LlamanetWorld final : public World {
   void note(std::string_view text) override { tell(llamanet::SayKind::note, 0, text); }
   void checkpoint_written(std::uint32_t number) override {
     ask({.place = llamanet::ReplayPlace::checkpoint, .number = number});
+  }
+  void checkpoint_unusable(std::uint32_t number, std::string_view why) override {
+    if (!outlives_processes()) return;
+    tell(llamanet::SayKind::warning, 0, why);
+    ask({.place = llamanet::ReplayPlace::unusable, .number = number});
   }
   void restored(const WrittenOutput& written) override {
     ask({.place = llamanet::ReplayPlace::restored, .output = written[0], .errors = written[1]});

@@ -86,6 +86,7 @@ enum class ReplayPlace : std::uint32_t {
   output = 5,            ///< it asks how much it has written so far
   checkpoint = 6,        ///< all ranks have written a checkpoint, which must be kept as the one to go on from
   restored = 7,          ///< it goes on from a checkpoint, before which it had written so much
+  unusable = 8,          ///< it cannot go on from a checkpoint, whose file is damaged or gone
 };
 
 /// Bytes of standard output and standard error.
@@ -141,6 +142,14 @@ class World {
   virtual WrittenOutput written_output() { return {}; }
   /// All ranks have written this checkpoint. Returns when the job would go on from it, were all ranks to end.
   virtual void checkpoint_written(std::uint32_t /*number*/) {}
+  /// Whether this job outlives its processes, so that all ranks can begin again with what was recorded.
+  bool outlives_processes() const {
+    const std::atomic<std::uint64_t>* const present = cut();
+    return present && present->load(std::memory_order_relaxed) != 0;
+  }
+  /// The rank cannot go on from this checkpoint, for a reason, a sentence without a full stop. In a job that
+  /// outlives its processes all ranks begin again from an earlier one, and this does not return.
+  virtual void checkpoint_unusable(std::uint32_t /*number*/, std::string_view /*why*/) {}
   /// The rank goes on from a checkpoint, before which it had written so much: that does not come again.
   virtual void restored(const WrittenOutput& /*written*/) {}
 

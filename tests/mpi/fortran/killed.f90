@@ -1,14 +1,18 @@
 ! A relaxation whose answer is printed to the last digit, with a wildcard receive in each step: compared between a run
-! without a death and one with.
+! without a death and one with. An argument says how many steps it makes.
 program killed
   use mpi
   implicit none
-  integer, parameter :: n = 64, steps = 60
+  integer, parameter :: n = 64
+  integer :: steps = 60
+  character(len=20) :: argument
   integer :: rank, ranks, ierr, step, status(MPI_STATUS_SIZE), messages
   real(8) :: x(0:n + 1), next(n), change, largest, tally, got
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  call get_command_argument(1, argument)
+  if (argument /= '') read (argument, *) steps
   x = 0
   if (rank == 0) x(0) = 1
   tally = 0

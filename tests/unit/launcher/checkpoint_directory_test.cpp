@@ -114,3 +114,19 @@ TEST_CASE("checkpoint directory: those of a job that is removed go with it", "[l
   CHECK_FALSE(fs::exists(folder / "1.checkpoints"));
   CHECK(fs::exists(folder / "2.checkpoints"));
 }
+
+TEST_CASE("checkpoint directory: a checkpoint is removed, and no other", "[launcher]") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "1.checkpoints";
+  make_with_image(path);
+  for (const char* name : {"/1.1", "/11.0", "/11.1", "/2.0", "/2.1"}) std::ofstream(path + name) << "image";
+  const CheckpointDirectory directory(path);
+  CHECK(directory.newest_whole(20, 2) == 11);
+  CHECK(directory.newest_whole(10, 2) == 2);
+  CHECK(directory.newest_whole(20, 3) == 0);
+  CHECK(directory.remove_checkpoint(1));
+  CHECK_FALSE(directory.remove_checkpoint(1));
+  for (const char* gone : {"/1.0", "/1.1"}) CHECK_FALSE(fs::exists(path + gone));
+  for (const char* left : {"/11.0", "/11.1", "/2.0"}) CHECK(fs::exists(path + left));
+  CHECK(CheckpointDirectory(folder / "none").newest_whole(20, 1) == 0);
+}

@@ -176,7 +176,7 @@ TEST_CASE("checkpoint image: those of a rank with lower numbers are removed, and
   for (const char* name :
        {"1.0", "2.0", "9.0", "10.0", "11.0", "1.1", "1.00", "1.10", "9", "x.0", "1.0.kept", "-1.0"})
     write_file(folder / name, "image");
-  remove_images_before(folder.path().string(), 10, 0);
+  remove_images_before(folder.path().string(), 10, 0, 0);
   for (const char* gone : {"1.0", "2.0", "9.0"}) CHECK_FALSE(std::filesystem::exists(folder / gone));
   for (const char* left : {"10.0", "11.0", "1.1", "1.00", "1.10", "9", "x.0", "1.0.kept", "-1.0"}) {
     CAPTURE(left);
@@ -186,5 +186,15 @@ TEST_CASE("checkpoint image: those of a rank with lower numbers are removed, and
   CHECK_FALSE(std::filesystem::exists(folder / "11.0"));
   // There is nothing to be removed.
   remove_image(folder.path().string(), 11, 0);
-  remove_images_before(folder / "none", 10, 0);
+  remove_images_before(folder / "none", 10, 0, 1);
+}
+
+TEST_CASE("checkpoint image: the last ones before may be kept", "[mpi]") {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"2.0", "9.0", "10.0", "12.0", "11.1"}) write_file(folder / name, "image");
+  remove_images_before(folder.path().string(), 12, 0, 1);
+  for (const char* gone : {"2.0", "9.0"}) CHECK_FALSE(std::filesystem::exists(folder / gone));
+  for (const char* left : {"10.0", "12.0", "11.1"}) CHECK(std::filesystem::exists(folder / left));
+  remove_images_before(folder.path().string(), 12, 0, 5);
+  CHECK(std::filesystem::exists(folder / "10.0"));
 }

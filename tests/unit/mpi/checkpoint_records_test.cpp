@@ -193,6 +193,75 @@ TEST_CASE(
   CHECK(rank.determinants->goes_on_from() == 3);
 }
 
+TEST_CASE(
+    "checkpoint records: a later life of the job goes on from an earlier checkpoint, and repeats what "
+    "follows",
+    "[mpi]") {
+  Rank rank;
+  CHECK(rank.value(10) == 10);
+  for (const std::uint32_t checkpoint : {1, 2, 3}) {
+    rank.determinants->pass_checkpoint(checkpoint);
+    CHECK(rank.value(10 + checkpoint) == 10 + checkpoint);
+  }
+  rank.identity = "resumed=1\nlife=7\ncheckpoint=2\n";
+  // The second process is the replacement of the first one in that life.
+  for (int process = 0; process < 2; ++process) {
+    rank.begin_anew();
+    CHECK(rank.determinants->goes_on_from() == 2);
+    CHECK(rank.determinants->was_passed(3));
+    CHECK(rank.value(90) == 10);
+    rank.determinants->pass_checkpoint(2);
+    CHECK(rank.value(91) == 12);
+    CHECK_FALSE(rank.determinants->replaying());
+    CHECK(rank.determinants->is_checkpoint_left());
+  }
+  rank.determinants->pass_checkpoint(3);
+  CHECK(rank.value(92) == 13);
+  CHECK_FALSE(rank.determinants->is_checkpoint_left());
+  CHECK(rank.value(14) == 14);
+  SECTION("a replacement in that life goes on from what that life has passed") {
+    rank.begin_anew();
+    CHECK(rank.determinants->goes_on_from() == 3);
+    CHECK(rank.value(90) == 10);
+    rank.determinants->pass_checkpoint(3);
+    CHECK(rank.value(91) == 13);
+    CHECK(rank.value(92) == 14);
+    CHECK_FALSE(rank.determinants->replaying());
+  }
+  SECTION("another life goes on from the beginning") {
+    rank.identity = "resumed=1\nlife=9\n";
+    rank.begin_anew();
+    CHECK(rank.determinants->goes_on_from() == 0);
+    CHECK(rank.determinants->is_checkpoint_left());
+    CHECK(rank.value(90) == 10);
+    for (const std::uint32_t checkpoint : {1, 2, 3}) {
+      CHECK_FALSE(rank.determinants->replaying());
+      rank.determinants->pass_checkpoint(checkpoint);
+      CHECK(rank.value(91) == 10 + checkpoint);
+    }
+    CHECK(rank.value(92) == 14);
+    CHECK_FALSE(rank.determinants->replaying());
+    CHECK_FALSE(rank.determinants->is_checkpoint_left());
+  }
+}
+
+TEST_CASE("checkpoint records: what a later life records behind an earlier checkpoint follows the old record",
+          "[mpi]") {
+  Rank rank;
+  rank.determinants->pass_checkpoint(1);
+  CHECK(rank.value(11) == 11);
+  rank.identity = "resumed=1\nlife=7\ncheckpoint=1\n";
+  rank.begin_anew();
+  rank.determinants->pass_checkpoint(1);
+  CHECK(rank.value(90) == 11);
+  CHECK(rank.value(12) == 12);
+  rank.begin_anew();
+  rank.determinants->pass_checkpoint(1);
+  CHECK(rank.value(91) == 11);
+  CHECK(rank.value(92) == 12);
+  CHECK_FALSE(rank.determinants->replaying());
+}
+
 TEST_CASE("checkpoint records: a rank without protection passes checkpoints, and records nothing", "[mpi]") {
   Rank rank;
   rank.determinants->stop_recording();
@@ -310,6 +379,52 @@ TEST_CASE(
     pass(2);
     CHECK(divergence([&] { rank.ledger->take(OperationKind::read, 99); }).find("diverged") !=
           std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "checkpoint records: a file's operations behind an earlier checkpoint and the next ones are repeated",
+    "[mpi]") {
+  Rank rank;
+  rank.open_ledger();
+  const auto pass = [&](std::uint32_t checkpoint) {
+    rank.world->pass_checkpoint(checkpoint);
+    rank.ledger->pass_checkpoint();
+  };
+  const auto sync = [&](std::uint32_t digest) {
+    rank.ledger->record({.kind = OperationKind::sync, .digest = digest});
+  };
+  pass(1);
+  sync(71);
+  pass(2);
+  sync(72);
+  // The job goes on from 1, and comes to the end of what was recorded behind 2.
+  rank.begin_anew();
+  rank.open_ledger();
+  CHECK_FALSE(rank.ledger->replaying());
+  pass(1);
+  CHECK(rank.ledger->take(OperationKind::sync, 71).error_number == 0);
+  CHECK_FALSE(rank.ledger->replaying());
+  pass(2);
+  CHECK(rank.ledger->take(OperationKind::sync, 72).error_number == 0);
+  sync(73);
+  rank.begin_anew();
+  rank.open_ledger();
+  SECTION("a replacement behind the later one") {
+    pass(2);
+    CHECK(rank.ledger->take(OperationKind::sync, 72).error_number == 0);
+    CHECK(rank.ledger->take(OperationKind::sync, 73).error_number == 0);
+  }
+  SECTION("another return to the earlier one") {
+    pass(1);
+    CHECK(rank.ledger->take(OperationKind::sync, 71).error_number == 0);
+    CHECK_FALSE(rank.ledger->replaying());
+    sync(74);
+    rank.begin_anew();
+    rank.open_ledger();
+    pass(1);
+    CHECK(rank.ledger->take(OperationKind::sync, 71).error_number == 0);
+    CHECK(rank.ledger->take(OperationKind::sync, 74).error_number == 0);
   }
 }
 

@@ -198,7 +198,7 @@ void fields(Coder&, typename Coder::template Value<Lengthened>&) {}
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Reach>& message) {
-  coder.kind(message.place, ReplayPlace::last_call_begins, ReplayPlace::restored);
+  coder.kind(message.place, ReplayPlace::last_call_begins, ReplayPlace::unusable);
   coder.boolean(message.is_single);
   coder.numbers(message.number, message.output, message.errors);
 }

@@ -1,0 +1,32 @@
+C     Checkpoints in Fortran 77 with mpif.h: the state lies in a common
+C     block.
+      PROGRAM CKPT77
+      INCLUDE 'mpif.h'
+      INTEGER RANK, IERR, STEP, FILLER
+      DOUBLE PRECISION TOTAL, MINE, SUM
+      LOGICAL AGAIN
+      INTEGER(KIND=MPI_ADDRESS_KIND) BYTES
+      COMMON /STATE/ TOTAL, STEP, FILLER
+      CALL MPI_INIT(IERR)
+      CALL MPI_COMM_RANK(MPI_COMM_WORLD, RANK, IERR)
+      TOTAL = 0
+      STEP = 0
+      BYTES = 16
+      CALL LLAMADA_CHECKPOINT_REGISTER(TOTAL, BYTES, IERR)
+      IF (IERR .NE. MPI_SUCCESS) CALL MPI_ABORT(MPI_COMM_WORLD, 1, IERR)
+ 10   IF (MOD(STEP, 10) .EQ. 0) THEN
+        CALL LLAMADA_CHECKPOINT(MPI_COMM_WORLD, AGAIN, IERR)
+        IF (IERR .NE. MPI_SUCCESS) CALL MPI_ABORT(MPI_COMM_WORLD, 2,
+     &                                            IERR)
+        IF (AGAIN) WRITE (0, *) 'goes on at step', STEP
+      END IF
+      STEP = STEP + 1
+      MINE = RANK + STEP
+      CALL MPI_ALLREDUCE(MINE, SUM, 1, MPI_DOUBLE_PRECISION, MPI_SUM,
+     &                   MPI_COMM_WORLD, IERR)
+      TOTAL = TOTAL + SUM
+      IF (STEP .LT. 45) GOTO 10
+      CALL LLAMADA_CHECKPOINT_REGISTER(TOTAL, BYTES, IERR)
+      IF (RANK .EQ. 0) PRINT '(A,F12.0)', 'total', TOTAL
+      CALL MPI_FINALIZE(IERR)
+      END
