@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Programs on PERSISTENT topics, of which everything below them dies at random moments, or whose disk fails.
+
+persistence.py BUILD RUNS SEED [ROW=12 ...] [PROGRAM ...]
+
+Each run has a persistence service of its own. Its answer is checked, and nothing may be left on the machine. The rows:
+
+12  a master and workers (samples primes, matmul, stream on topics): the service, the master, a worker or several of them
+    are killed at once, or the service stands still for a while
+"""
+
+import pathlib
+import random
+import statistics
+import sys
+
+import kept_farm
+
+
+def farm_run(build, draw, number, programs):
+    name, arguments = programs[number % len(programs)]
+    victims = [*kept_farm.VICTIMS, ("slow",)][number // len(programs) % (len(kept_farm.VICTIMS) + 1)]
+    done, wrong, times = kept_farm.run(build, draw, name, arguments, victims)
+    return f"{name}, {done}", wrong, {f"{name}, {victim}": taken for victim, taken in times.items()}
+
+
+def programs_of(words):
+    """NAME or NAME=ARGUMENTS, of the samples on topics."""
+    named = [word.partition("=")[::2] for word in words]
+    unknown = [name for name, _ in named if name not in kept_farm.PROGRAMS]
+    if unknown:
+        sys.exit(f"persistence.py: there is no program '{unknown[0]}'; there are {', '.join(kept_farm.PROGRAMS)}")
+    return [(name, arguments or kept_farm.PROGRAMS[name]) for name, arguments in named] or list(kept_farm.PROGRAMS.items())
+
+
+ROWS = {"12": farm_run}
+
+
+def main(build, runs, seed, *words):
+    print(f"persistence.py: seed {seed}", flush=True)
+    build = pathlib.Path(build).resolve()
+    rows = [word[4:] for word in words if word.startswith("ROW=")] or list(ROWS)
+    programs = programs_of([word for word in words if not word.startswith("ROW=")])
+    wrong, taken = 0, {}
+    for number in range(int(runs)):
+        row = rows[number % len(rows)]
+        draw = random.Random(f"{seed} {number}")
+        what, fault, times = ROWS[row](build, draw, number // len(rows), programs)
+        wrong += bool(fault)
+        took = "".join(f"; {of.split(', ')[1]} again after {seconds:.3f} s" for of, seconds in times.items() if seconds > 0)
+        print(f"run {number}, row {row}: {what}: {'WRONG: ' + fault if fault else 'right' + took}", flush=True)
+        for of, seconds in times.items():
+            taken.setdefault(of, []).append(seconds)
+    for of, seconds in sorted(taken.items()):
+        seconds = [each for each in seconds if each > 0]
+        if seconds:
+            print(f"{of} at work again: {len(seconds)} times, {statistics.median(seconds):.3f} s, at most {max(seconds):.3f} s")
+    print(f"{int(runs) - wrong} of {runs} runs right", flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
