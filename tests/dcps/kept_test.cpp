@@ -213,9 +213,41 @@ TEST_CASE("kept: a reader that has taken a part when its service ends gets the r
   CHECK(kept_world.service().end() == 0);
   CHECK(reader->wait_for_historical_data(100ms).error().code() == Errc::timeout);
   kept_world.service().start();
-  // In between the instance has no writer.
-  CHECK(take_until(*reader, "1:1 1:2 1:3 1:4 -N 1:5 1:6 1:7 1:8 1:9 1:10 -N") ==
-        "1:1 1:2 1:3 1:4 -N 1:5 1:6 1:7 1:8 1:9 1:10 -N");
+  CHECK(take_until(*reader, counted(10) + " -N") == counted(10) + " -N");
+}
+
+TEST_CASE("kept: instances of a living writer stay alive while the service that gives them is killed",
+          "[kept]") {
+  constexpr int sensor_count = 60;
+  KeptWorld kept_world;
+  kept_world.service().start();
+  Peer writer(kept_world.world().socket_name(), "writer");
+  writer.make_writer("w", kept());
+  // More than lies between the service and a reader.
+  for (int sensor = 1; sensor <= sensor_count; ++sensor)
+    (void)writer.ask(fmt::format("write w {} 1 1 262144 -1", sensor));
+  await_acknowledged(writer);
+  Policies policies = kept();
+  policies.reader.resource_limits.max_samples = 4;
+  auto reader = kept_world.world().reader(policies);
+  REQUIRE(eventually([&] { return reader->read()->size() == 4; }));
+  kept_world.service().kill();
+  int taken = 0, changes = 0;
+  const auto take = [&] {
+    const auto samples = reader->take();
+    for (const auto& sample : *samples) ++(sample.info.valid_data ? taken : changes);
+    return taken == sensor_count;
+  };
+  while (reader->wait_for_historical_data(200ms).error().code() == Errc::timeout && !reader->read()->empty())
+    CHECK_FALSE(take());
+  kept_world.service().start();
+  (void)eventually(take);
+  CHECK(taken == sensor_count);
+  REQUIRE(reader->wait_for_historical_data(watchdog));
+  CHECK(take());
+  CHECK(changes == 0);
+  writer.kill();
+  CHECK(eventually([&] { return take() && changes == sensor_count; }));
 }
 
 TEST_CASE("kept: disposed instances are told for service_cleanup_delay, and then forgotten", "[kept]") {
