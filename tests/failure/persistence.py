@@ -7,6 +7,9 @@ Each run has a persistence service of its own. Its answer is checked, and nothin
 
 12  a master and workers (samples primes, matmul, stream on topics): the service, the master, a worker or several of them
     are killed at once, or the service stands still for a while
+13  a PERSISTENT topic: the service's disk is full, or calls fail: EIO, a short write, a failed fdatasync
+14  all processes die and what was not synced is lost or torn, or bits of the store flip
+15  the service or the writer has too little memory, too few files, or files that may not grow
 """
 
 import pathlib
@@ -14,6 +17,7 @@ import random
 import statistics
 import sys
 
+import kept_disk
 import kept_farm
 
 
@@ -33,7 +37,15 @@ def programs_of(words):
     return [(name, arguments or kept_farm.PROGRAMS[name]) for name, arguments in named] or list(kept_farm.PROGRAMS.items())
 
 
-ROWS = {"12": farm_run}
+def disk_run(row):
+    def run(build, draw, number, programs):
+        shapes = kept_disk.ROWS[row]
+        return *shapes[number % len(shapes)](build, draw), {}
+
+    return run
+
+
+ROWS = {"12": farm_run, **{row: disk_run(row) for row in kept_disk.ROWS}}
 
 
 def main(build, runs, seed, *words):
