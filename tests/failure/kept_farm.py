@@ -135,7 +135,7 @@ def run(build, draw, name, arguments, victims):
     farm = Farm(bed, name, arguments)
     done = []
     for _ in range(draw.choice([1, 1, 2])):
-        moment = draw.uniform(0, took)
+        moment = draw.uniform(0, 0.85 * took)
         time.sleep(moment)
         if farm.is_over():
             break

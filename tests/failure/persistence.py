@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs on PERSISTENT topics, of which everything below them dies at random moments, or whose disk fails.
 
-persistence.py BUILD RUNS SEED [ROW=12 ...] [PROGRAM ...]
+persistence.py BUILD RUNS SEED [ROW=12 ...] [KILL=master+worker] [SECONDS=N] [PROGRAM or PROGRAM=ARGUMENTS ...]
 
 Each run has a persistence service of its own. Its answer is checked, and nothing may be left on the machine. The rows:
 
@@ -10,6 +10,7 @@ Each run has a persistence service of its own. Its answer is checked, and nothin
 13  a PERSISTENT topic: the service's disk is full, or calls fail: EIO, a short write, a failed fdatasync
 14  all processes die and what was not synced is lost or torn, or bits of the store flip
 15  the service or the writer has too little memory, too few files, or files that may not grow
+21  a soak of SECONDS: writers come and go, the service is killed now and then, and its store and memory must not grow
 """
 
 import pathlib
@@ -19,11 +20,23 @@ import sys
 
 import kept_disk
 import kept_farm
+import kept_soak
 
 
-def farm_run(build, draw, number, programs):
-    name, arguments = programs[number % len(programs)]
-    victims = [*kept_farm.VICTIMS, ("slow",)][number // len(programs) % (len(kept_farm.VICTIMS) + 1)]
+class Options:
+    """The words of the command line."""
+
+    def __init__(self, words):
+        named = [word.partition("=")[::2] for word in words]
+        self.rows = [value for name, value in named if name == "ROW"] or list(ROWS)
+        self.victims = [tuple(value.split("+")) for name, value in named if name == "KILL"] or [*kept_farm.VICTIMS, ("slow",)]
+        self.seconds = next((float(value) for name, value in named if name == "SECONDS"), SOAK_S)
+        self.programs = programs_of([word for word in words if word.partition("=")[0] not in ("ROW", "KILL", "SECONDS")])
+
+
+def farm_run(build, draw, number, options):
+    name, arguments = options.programs[number % len(options.programs)]
+    victims = options.victims[number // len(options.programs) % len(options.victims)]
     done, wrong, times = kept_farm.run(build, draw, name, arguments, victims)
     return f"{name}, {done}", wrong, {f"{name}, {victim}": taken for victim, taken in times.items()}
 
@@ -38,26 +51,30 @@ def programs_of(words):
 
 
 def disk_run(row):
-    def run(build, draw, number, programs):
+    def run(build, draw, number, options):
         shapes = kept_disk.ROWS[row]
         return *shapes[number % len(shapes)](build, draw), {}
 
     return run
 
 
-ROWS = {"12": farm_run, **{row: disk_run(row) for row in kept_disk.ROWS}}
+def soak_run(build, draw, number, options):
+    return *kept_soak.run(build, draw, options.seconds), {}
+
+
+ROWS = {"12": farm_run, **{row: disk_run(row) for row in kept_disk.ROWS}, "21": soak_run}
+SOAK_S = 3
 
 
 def main(build, runs, seed, *words):
     print(f"persistence.py: seed {seed}", flush=True)
     build = pathlib.Path(build).resolve()
-    rows = [word[4:] for word in words if word.startswith("ROW=")] or list(ROWS)
-    programs = programs_of([word for word in words if not word.startswith("ROW=")])
+    options = Options(words)
     wrong, taken = 0, {}
     for number in range(int(runs)):
-        row = rows[number % len(rows)]
+        row = options.rows[number % len(options.rows)]
         draw = random.Random(f"{seed} {number}")
-        what, fault, times = ROWS[row](build, draw, number // len(rows), programs)
+        what, fault, times = ROWS[row](build, draw, number // len(options.rows), options)
         wrong += bool(fault)
         took = "".join(f"; {of.split(', ')[1]} again after {seconds:.3f} s" for of, seconds in times.items() if seconds > 0)
         print(f"run {number}, row {row}: {what}: {'WRONG: ' + fault if fault else 'right' + took}", flush=True)
