@@ -7,8 +7,9 @@ Each run has a persistence service of its own. Its answer is checked, and nothin
 
 12  a master and workers (samples primes, matmul, stream on topics): the service, the master, a worker or several of them
     are killed at once, or the service stands still for a while
-13  a PERSISTENT topic: the service's disk is full, or calls fail: EIO, a short write, a failed fdatasync
-14  all processes die and what was not synced is lost or torn, or bits of the store flip
+13  a PERSISTENT topic: the service's disk is full, or calls fail: EIO, a short write, a failed fdatasync; and the same of a
+    PERSISTENT MPI job
+14  all processes die and what was not synced is lost or torn, or bits of the store flip; and the same of an MPI job
 15  the service or the writer has too little memory, too few files, or files that may not grow
 21  a soak of SECONDS: writers come and go, the service is killed now and then, and its store and memory must not grow
 """
@@ -20,6 +21,7 @@ import sys
 
 import kept_disk
 import kept_farm
+import kept_jobs
 import kept_soak
 
 
@@ -52,7 +54,7 @@ def programs_of(words):
 
 def disk_run(row):
     def run(build, draw, number, options):
-        shapes = kept_disk.ROWS[row]
+        shapes = kept_disk.ROWS[row] + kept_jobs.ROWS.get(row, [])
         return *shapes[number % len(shapes)](build, draw), {}
 
     return run
