@@ -7,8 +7,8 @@ import time
 import kept_bed
 import kept_disk
 
-KEYS, SIZE, ROUND = 50, 20_000, 400
-WARM_ROUNDS = 8
+KEYS, SIZE, ROUND = 50, 80_000, 100
+WARM_ROUNDS = 6
 
 
 def resident_kib(pid):

@@ -18,6 +18,7 @@ import pathlib
 import random
 import statistics
 import sys
+import time
 
 import kept_disk
 import kept_farm
@@ -73,13 +74,15 @@ def main(build, runs, seed, *words):
     build = pathlib.Path(build).resolve()
     options = Options(words)
     wrong, taken = 0, {}
+    first = random.Random(seed).randrange(1000)  # which shape a row begins with, so that short runs differ
     for number in range(int(runs)):
         row = options.rows[number % len(options.rows)]
-        draw = random.Random(f"{seed} {number}")
-        what, fault, times = ROWS[row](build, draw, number // len(options.rows), options)
+        draw, begun = random.Random(f"{seed} {number}"), time.monotonic()
+        what, fault, times = ROWS[row](build, draw, first + number // len(options.rows), options)
         wrong += bool(fault)
         took = "".join(f"; {of.split(', ')[1]} again after {seconds:.3f} s" for of, seconds in times.items() if seconds > 0)
-        print(f"run {number}, row {row}: {what}: {'WRONG: ' + fault if fault else 'right' + took}", flush=True)
+        print(f"run {number}, row {row}: {what}: {'WRONG: ' + fault if fault else 'right' + took} "
+              f"({time.monotonic() - begun:.1f} s)", flush=True)
         for of, seconds in times.items():
             taken.setdefault(of, []).append(seconds)
     for of, seconds in sorted(taken.items()):
