@@ -65,7 +65,7 @@ class Farm:
         victims = [victim for victim in victims if victim in pids and not (victim == "master" and self.is_over())]
         begun = time.monotonic()
         kept_bed.kill_together([pids[victim] for victim in victims])
-        pause_s = draw.choice([0, 0, draw.uniform(0, 1)])
+        pause_s = draw.choice([0, 0, draw.uniform(0, 1)]) if victims != ["worker"] else 0
         time.sleep(pause_s)
         if "service" in victims:
             self.bed.service.wait()
