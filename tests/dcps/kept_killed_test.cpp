@@ -100,6 +100,15 @@ TEST_CASE("kept: the node's driver is killed and comes back, and nothing is lost
   CHECK(late.ask("take r") == counted(8) + " -N");
 }
 
+TEST_CASE("kept: a limit on the size of files is told, and kills nobody", "[kept]") {
+  KeptWorld kept_world;
+  const Ended limited = run({"/bin/sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\"", LLAMADA_PERSISTD, "--driver",
+                             kept_world.world().socket_name(), "--store", kept_world.store});
+  INFO(limited.text);
+  CHECK(limited.code == 1);
+  CHECK(limited.text.find("File too large") != std::string::npos);
+}
+
 /// A process that writes to a topic, and how far it has come.
 struct Writing {
   Peer peer;
