@@ -72,7 +72,6 @@ class Bed:
         self.store = self.folder / "store"
         self.environment = dict(os.environ, LLAMADA_NAMESPACE=self.name, LLAMADA_STORE=str(self.folder / "jobs"))
         self.service, self.services = None, []
-        self.mounts = pathlib.Path("/proc/self/mounts").read_text()
         self.shared = set(os.listdir("/dev/shm"))
 
     # The service.
@@ -139,7 +138,7 @@ class Bed:
         texts = [" ".join(command(pid)) for pid in left]
         send(left, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
-        texts += sorted(set(os.listdir("/dev/shm")) - self.shared)
+        texts += sorted(name for name in set(os.listdir("/dev/shm")) - self.shared if "llamada" in name)
         texts += [line for line in pathlib.Path("/proc/self/mounts").read_text().splitlines() if str(self.folder) in line]
         return f"left behind: {texts}" if texts else None
 

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import resource
-import subprocess
 import time
 
 import kept_bed

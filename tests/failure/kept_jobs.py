@@ -8,6 +8,7 @@ import time
 from outlive import Program, Runner, kill_whole
 
 PROGRAM = "nondeterministic"
+LASTING = 1000000
 SENTENCE = re.compile(r"cannot be resumed|store|No space|Input/output|damaged", re.I)
 
 
@@ -39,18 +40,20 @@ class Job:
 
 
 def disk_fails(build, draw):
-    """mpirun's calls on the store fail: it says so, and the job comes to its end; or it was nothing, and it is resumed."""
+    """mpirun's calls on the store fail. The job comes to its end, and mpirun says that it cannot be resumed; a failure that
+    is over at once is made good in a further segment, and nothing need be said."""
     job = Job(build, draw)
     call, error = draw.choice([("pwrite", errno.EIO), ("pwrite", errno.ENOSPC), ("pwrite", "short"), ("fdatasync", errno.EIO),
                                ("fallocate", errno.ENOSPC)])
-    rule = f"{call}:{error}:{draw.randrange(8)}:{draw.choice([1, 3, 1000000])}"
+    count = draw.choice([1, 3, LASTING])
+    rule = f"{call}:{error}:{draw.randrange(8)}:{count}"
     journal = job.runner.folder / "journal"
     plain = job.runner.environment
     job.runner.environment = {**plain, "LD_PRELOAD": str(build / "tests/failing_disk.so"), "FAIL_BELOW": str(job.store),
                               "FAIL": rule, "FAIL_JOURNAL": str(journal)}
     wrong = job.fault(job.runner.start(job.words), may_be_refused=True)
     came = f"f {call}" in (journal.read_text() if journal.exists() else "")
-    if not wrong and came and error != "short" and not SENTENCE.search(job.runner.said()):
+    if not wrong and came and count == LASTING and error != "short" and not SENTENCE.search(job.runner.said()):
         wrong = f"mpirun says nothing of it: {job.runner.said()}"
     job.end()
     return f"a job, {rule}" + ("" if came else " (did not come)"), wrong
