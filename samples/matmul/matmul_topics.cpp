@@ -9,10 +9,11 @@ namespace {
 using Numbers = std::vector<std::uint64_t>;
 
 struct Setup {
+  std::int32_t master = 0;
   std::int32_t size = 0;
   Numbers b;
 };
-LLAMADA_TYPE(Setup, size, b);
+LLAMADA_TYPE(Setup, LLAMADA_KEY(master), size, b);
 
 struct Strip {
   std::int32_t worker = 0, item = 0;
@@ -24,7 +25,7 @@ struct Product {
   std::int32_t worker = 0, item = 0;
   Numbers c;
 };
-LLAMADA_TYPE(Product, LLAMADA_KEY(worker), item, c);
+LLAMADA_TYPE(Product, worker, LLAMADA_KEY(item), c);
 
 Numbers multiply(const Numbers& a, const Numbers& b, std::size_t size) {
   Numbers c(a.size(), 0);
@@ -66,7 +67,7 @@ int master(farm::Master<Setup, Strip, Product>& master, int size, int strips) {
   const Numbers a = matrix(rows, 1), b = matrix(rows, 2);
   Numbers c;
   for (const auto& [item, product] :
-       master.run(Setup{size, b}, strips_of(a, rows, static_cast<std::size_t>(strips))))
+       master.run(Setup{0, size, b}, strips_of(a, rows, static_cast<std::size_t>(strips))))
     c.insert(c.end(), product.c.begin(), product.c.end());
   const bool right = c == multiply(a, b, rows);
   std::printf("matmul: a product of %d x %d in %d strips\nmatmul: %s\n", size, size, strips,

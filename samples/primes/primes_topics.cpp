@@ -7,9 +7,10 @@
 namespace {
 
 struct Setup {
+  std::int32_t master = 0;
   std::uint64_t bound = 0;
 };
-LLAMADA_TYPE(Setup, bound);
+LLAMADA_TYPE(Setup, LLAMADA_KEY(master), bound);
 
 struct Range {
   std::int32_t worker = 0, item = 0;
@@ -21,7 +22,7 @@ struct Found {
   std::int32_t worker = 0, item = 0;
   std::uint64_t count = 0, sum = 0;
 };
-LLAMADA_TYPE(Found, LLAMADA_KEY(worker), item, count, sum);
+LLAMADA_TYPE(Found, worker, LLAMADA_KEY(item), count, sum);
 
 Found count(const Setup&, const Range& range) {
   const PrimesFound found = primes_in(range.begin, range.end);
@@ -37,7 +38,7 @@ std::vector<Range> ranges_of(std::uint64_t bound, int ranges) {
 
 int master(farm::Master<Setup, Range, Found>& master, std::uint64_t bound, int ranges) {
   PrimesFound all = {0, 0};
-  for (const auto& [item, found] : master.run(Setup{bound}, ranges_of(bound, ranges))) {
+  for (const auto& [item, found] : master.run(Setup{0, bound}, ranges_of(bound, ranges))) {
     all.count += found.count;
     all.sum += found.sum;
   }

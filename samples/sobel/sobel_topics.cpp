@@ -6,9 +6,10 @@
 namespace {
 
 struct Setup {
+  std::int32_t master = 0;
   std::int32_t width = 0;
 };
-LLAMADA_TYPE(Setup, width);
+LLAMADA_TYPE(Setup, LLAMADA_KEY(master), width);
 
 /// Rows, with one more above and below.
 struct Strip {
@@ -22,7 +23,7 @@ struct Edges {
   std::int32_t worker = 0, item = 0;
   std::vector<std::uint8_t> pixels;
 };
-LLAMADA_TYPE(Edges, LLAMADA_KEY(worker), item, pixels);
+LLAMADA_TYPE(Edges, worker, LLAMADA_KEY(item), pixels);
 
 Edges compute(const Setup& setup, const Strip& strip) {
   Edges edges{0, 0, std::vector<std::uint8_t>(static_cast<std::size_t>(setup.width * strip.rows))};
@@ -63,7 +64,7 @@ int master(farm::Master<Setup, Strip, Edges>& master, const farm::Options& optio
   const std::string output = text_option(options, "-o", "edges.png");
   std::vector<std::uint8_t> edges;
   const int strips = farm::option(options, "-s", 32);
-  for (const auto& [item, found] : master.run(Setup{picture.width}, strips_of(picture, strips)))
+  for (const auto& [item, found] : master.run(Setup{0, picture.width}, strips_of(picture, strips)))
     edges.insert(edges.end(), found.pixels.begin(), found.pixels.end());
   const bool right =
       edges.size() == static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) &&

@@ -7,9 +7,10 @@
 namespace {
 
 struct Setup {
+  std::int32_t master = 0;
   std::int32_t size = 0;
 };
-LLAMADA_TYPE(Setup, size);
+LLAMADA_TYPE(Setup, LLAMADA_KEY(master), size);
 
 struct Block {
   std::int32_t worker = 0, item = 0;
@@ -21,7 +22,7 @@ struct Triad {
   std::int32_t worker = 0, item = 0;
   std::vector<double> values;
 };
-LLAMADA_TYPE(Triad, LLAMADA_KEY(worker), item, values);
+LLAMADA_TYPE(Triad, worker, LLAMADA_KEY(item), values);
 
 Triad compute(const Setup& setup, const Block& block) {
   Triad triad{0, 0, std::vector<double>(static_cast<std::size_t>(setup.size))};
@@ -43,7 +44,7 @@ int master(farm::Master<Setup, Block, Triad>& master, int blocks, int size) {
   const auto work = blocks_of(blocks, size);
   const auto begin = farm::now();
   bool right = true;
-  for (const auto& [item, triad] : master.run(Setup{size}, work))
+  for (const auto& [item, triad] : master.run(Setup{0, size}, work))
     right = right && triad.values.size() == static_cast<std::size_t>(size) &&
             stream_is_right(item, triad.values.data(), triad.values.size()) != 0;
   std::fprintf(stderr, "stream: %.0f MB/s\n",

@@ -1,87 +1,13 @@
 // TRANSIENT and PERSISTENT topics, with the persistence service as a process of its own.
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <thread>
 
-#include "llamada/base/random.hpp"
-#include "peer.hpp"
-#include "persistd.hpp"
-#include "socket.hpp"
-#include "temporary_folder.hpp"
+#include "kept_world.hpp"
 
 namespace llamada::dcps::test {
 namespace {
-
-/// A node with a service that has not been started.
-struct Node {
-  World world;
-  Persistd service;
-
-  explicit Node(const std::string& store) : service(store, world.socket_name()) {}
-  /// What a reader that comes now gets of the past.
-  std::string past(const Policies& policies, const std::string& topic = "readings") {
-    auto reader = world.reader(policies, topic);
-    REQUIRE(reader->wait_for_historical_data(watchdog));
-    std::string text = take_text(*reader);
-    REQUIRE(reader->subscriber()->delete_datareader(reader));
-    return text;
-  }
-};
-
-/// The store and the node on which its service runs. The writers' memory ends with the node, so that only
-/// what the store has is left for the next one.
-struct KeptWorld {
-  llamada::test::TemporaryFolder folder;
-  const std::string store = folder / "store";
-  std::unique_ptr<Node> node = std::make_unique<Node>(store);
-
-  World& world() { return node->world; }
-  Persistd& service() { return node->service; }
-  std::string past(const Policies& policies, const std::string& topic = "readings") {
-    return node->past(policies, topic);
-  }
-  void restart_service() {
-    service().kill();
-    service().start();
-  }
-  /// All processes end by SIGKILL; then the service starts on another node.
-  void restart_all() {
-    service().kill();
-    node.reset();
-    node = std::make_unique<Node>(store);
-    service().start();
-  }
-};
-
-Policies kept(qos::DurabilityKind kind = qos::DurabilityKind::persistent, std::int32_t depth = 0) {
-  Policies policies;
-  policies.writer.durability.kind = policies.reader.durability.kind = kind;
-  // A writer that disposes of its instances when it is deleted wants them to be forgotten.
-  policies.writer.writer_data_lifecycle.autodispose_unregistered_instances = false;
-  if (depth == 0)
-    policies.writer.durability_service.history_kind = qos::HistoryKind::keep_all;
-  else
-    policies.writer.durability_service.history_depth = depth;
-  return policies;
-}
-
-void await_acknowledged(Peer& peer, const std::string& writer = "w") {
-  (void)peer.ask("acknowledged " + writer + " 60000");
-}
-
-/// "1:1 1:2 ... 1:last".
-std::string counted(std::int32_t last) {
-  std::string text;
-  for (std::int32_t value = 1; value <= last; ++value)
-    text += fmt::format("{}1:{}", value > 1 ? " " : "", value);
-  return text;
-}
 
 TEST_CASE("kept: a late reader gets what a killed writer has written, also after the service was killed",
           "[kept]") {
@@ -213,9 +139,7 @@ TEST_CASE("kept: a reader that has taken a part when its service ends gets the r
   CHECK(kept_world.service().end() == 0);
   CHECK(reader->wait_for_historical_data(100ms).error().code() == Errc::timeout);
   kept_world.service().start();
-  // In between the instance has no writer.
-  CHECK(take_until(*reader, "1:1 1:2 1:3 1:4 -N 1:5 1:6 1:7 1:8 1:9 1:10 -N") ==
-        "1:1 1:2 1:3 1:4 -N 1:5 1:6 1:7 1:8 1:9 1:10 -N");
+  CHECK(take_until(*reader, counted(10) + " -N") == counted(10) + " -N");
 }
 
 TEST_CASE("kept: disposed instances are told for service_cleanup_delay, and then forgotten", "[kept]") {
@@ -378,115 +302,6 @@ TEST_CASE("kept: llamada persist lists, shows, checks and drops what is kept", "
   const Ended damaged = persist("check");
   CHECK(damaged.code == 1);
   has(damaged, "not all whole");
-}
-
-/// The driver of a node as a process of its own.
-class DriverProcess {
- public:
-  DriverProcess() { start(); }
-  ~DriverProcess() { end(); }
-  const std::string& socket_name() const { return socket_name_; }
-  void restart() {
-    end();
-    start();
-  }
-
- private:
-  void start() { pid_ = start_until_ready({LLAMANETD, "--name", name_}, "--ready-descriptor"); }
-  void end() const {
-    REQUIRE(pid_ > 0);
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-
-  const std::string name_ = llamanet::unique_name();
-  const std::string socket_name_ = llamanet::socket_name(::geteuid(), name_);
-  pid_t pid_ = -1;
-};
-
-TEST_CASE("kept: the node's driver is killed and comes back, and nothing is lost", "[kept]") {
-  DriverProcess driver;
-  const llamada::test::TemporaryFolder folder;
-  Persistd service(folder / "store", driver.socket_name());
-  service.start();
-  Peer writer(driver.socket_name(), "writer");
-  writer.make_writer("w", kept());
-  writer.write("w", 1, 1, 5);
-  await_acknowledged(writer);
-  driver.restart();
-  writer.write("w", 1, 6, 3);
-  await_acknowledged(writer);
-  {
-    Peer late(driver.socket_name(), "late");
-    late.make_reader("r", kept());
-    (void)late.ask("history r");
-    CHECK(late.ask("take r") == counted(8));
-  }
-  writer.kill();
-  service.kill();
-  driver.restart();
-  service.start();
-  Peer late(driver.socket_name(), "late");
-  late.make_reader("r", kept());
-  (void)late.ask("history r");
-  CHECK(late.ask("take r") == counted(8) + " -N");
-}
-
-/// A process that writes to a topic, and how far it has come.
-struct Writing {
-  Peer peer;
-  std::int32_t sensor;
-  std::int32_t written = 0, acknowledged = 0;
-
-  Writing(KeptWorld& kept_world, std::int32_t sensor)
-      : peer(kept_world.world().socket_name(), fmt::format("writer-{}", sensor)), sensor(sensor) {
-    peer.make_writer("w", kept());
-  }
-  void write(std::int32_t count) {
-    peer.write("w", sensor, written + 1, count);
-    written += count;
-    if (peer.try_asking("acknowledged w 20").starts_with("ok")) acknowledged = written;
-  }
-};
-
-TEST_CASE("kept: what was acknowledged outlives a service that is killed at any moment, once and in order",
-          "[kept]") {
-  constexpr int kill_count = 25;
-  KeptWorld kept_world;
-  Random random(7);
-  Writing writing[] = {{kept_world, 1}, {kept_world, 2}};
-  for (int kills = 0; kills < kill_count; ++kills) {
-    kept_world.service().start();
-    std::atomic<bool> is_killed = false;
-    std::thread killer([&, delay = std::chrono::microseconds(random.below(60'000))] {
-      std::this_thread::sleep_for(delay);
-      kept_world.service().send(SIGKILL);
-      is_killed = true;
-    });
-    while (!is_killed)
-      for (Writing& each : writing) each.write(1 + static_cast<std::int32_t>(random.below(20)));
-    killer.join();
-    kept_world.service().kill();
-  }
-  for (Writing& each : writing) each.peer.kill();
-  kept_world.service().start();
-  kept_world.restart_all();
-  auto reader = kept_world.world().reader(kept());
-  REQUIRE(reader->wait_for_historical_data(watchdog));
-  const auto samples = reader->take();
-  std::map<std::int32_t, std::int32_t> last;
-  for (const auto& each : *samples) {
-    if (!each.info.valid_data) continue;
-    const auto value = *types::deserialize<Reading>(each.data);
-    REQUIRE(value.value == ++last[value.sensor]);
-  }
-  for (const Writing& each : writing) {
-    INFO("sensor " << each.sensor << ": written " << each.written << ", acknowledged " << each.acknowledged
-                   << ", kept " << last[each.sensor]);
-    CHECK(each.acknowledged > 0);
-    CHECK(last[each.sensor] >= each.acknowledged);
-    CHECK(last[each.sensor] <= each.written);
-  }
 }
 
 }  // namespace

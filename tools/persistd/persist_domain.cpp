@@ -1,6 +1,7 @@
 #include "persist_domain.hpp"
 
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -69,6 +70,7 @@ Status keep(service::Service& service, const Interrupt& interrupt, int ready_des
 
 int persist_domain(const PersistOptions& options) {
   raise_descriptor_limit();
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the call, and is said
   const Interrupt interrupt;
   const SystemClock clock;
   store::SegmentOptions segments;

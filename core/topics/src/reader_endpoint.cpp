@@ -158,13 +158,13 @@ bool ReaderImplementation::is_over(Stream& stream, bool& died) {
   return stream.absorb() && (!is_from_service(stream) || may_end(stream));
 }
 
-/// Nothing more comes from a service's writer. If it has said that nothing is missing, it stays until the
-/// living writers have shown which instances they write: else these would seem to have no writer for a
-/// moment.
+/// Nothing more comes from a service's writer. It stays until the living writers have shown which instances
+/// they write: else these would seem to have no writer, for a moment or, where all their samples are known,
+/// for ever. One whose service has ended or died too early stays until the next one has given the rest.
 bool ReaderImplementation::may_end(Stream& stream) {
   const std::int64_t now_ns = participant_.now_ns();
-  if (!stream.has_all_of_past) return true;  // the service has ended or died
-  past_->ended(stream.writer.id.participant, now_ns);
+  if (!stream.has_all_of_past && past_->awaits()) return false;
+  if (stream.has_all_of_past) past_->ended(stream.writer.id.participant, now_ns);
   hold_writers();
   if (now_ns >= past_->lingers_until_ns() && !past_->holds()) return true;
   return std::all_of(streams_.begin(), streams_.end(), [this](const auto& each) {
@@ -224,7 +224,7 @@ std::int64_t ReaderImplementation::keep_time(std::int64_t now_ns) {
   for (const auto& stream : streams_) {
     if (!stream->started()) continue;
     due_ns = std::min(due_ns, stream->due_ns());
-    const std::int64_t end_ns = stream->gone ? 0 : lease_end(*stream);
+    const std::int64_t end_ns = is_from_service(*stream) ? never_ns : stream->gone ? 0 : lease_end(*stream);
     const bool alive = now_ns <= end_ns;
     if (alive && end_ns != never_ns) due_ns = std::min(due_ns, end_ns + 1);
     if (alive == stream->alive) continue;

@@ -40,10 +40,31 @@ std::string KeptHistory::refusal(std::uint64_t key) const {
   return {};
 }
 
+/// As readers have it: a disposal is the end of all that is older, and KEEP_LAST keeps the newest by the
+/// source.
+bool KeptHistory::is_outdated(std::uint64_t key, const Entry& entry) const {
+  const auto found = instances_.find(key);
+  if (!entry.by_source || found == instances_.end() || found->second.entries.empty()) return false;
+  const Instance& instance = found->second;
+  if ((entry.disposes || instance.is_disposed) &&
+      entry.source_timestamp_ns < instance.entries.back().source_timestamp_ns)
+    return true;
+  const bool is_full = policy_.history_kind == qos::HistoryKind::keep_last &&
+                       is_reached(instance.sample_count, policy_.history_depth);
+  if (entry.disposes || !is_full) return false;
+  const auto oldest = std::find_if(instance.entries.begin(), instance.entries.end(),
+                                   [](const Entry& each) { return !each.disposes; });
+  return entry.source_timestamp_ns < oldest->source_timestamp_ns;
+}
+
 void KeptHistory::add(std::uint64_t key, const Entry& entry, std::int64_t now_ns) {
   Instance& instance = instances_[key];
-  instance.entries.push_back(entry);
-  instance.is_disposed = entry.disposes;
+  auto place = instance.entries.end();
+  while (entry.by_source && place != instance.entries.begin() &&
+         std::prev(place)->source_timestamp_ns > entry.source_timestamp_ns)
+    --place;
+  instance.entries.insert(place, entry);
+  instance.is_disposed = instance.entries.back().disposes;
   if (!entry.disposes) {
     ++instance.sample_count;
     ++sample_count_;

@@ -26,6 +26,7 @@ class KeptHistory {
     std::int64_t source_timestamp_ns = 0;
     std::uint32_t writer = 0;
     bool disposes = false;
+    bool by_source = false;  ///< DESTINATION_ORDER of its writer: older than later ones that came before it.
   };
   using OnDropped = std::function<void(const Entry&)>;
 
@@ -38,6 +39,8 @@ class KeptHistory {
 
   /// Why one more sample of the instance does not fit; empty: it fits.
   std::string refusal(std::uint64_t instance) const;
+  /// True if the entry has come too late to be kept: BY_SOURCE_TIMESTAMP, and what is newer stands already.
+  bool is_outdated(std::uint64_t instance, const Entry& entry) const;
   /// In the order of their numbers. `now_ns`: since when a disposed instance has been so.
   void add(std::uint64_t instance, const Entry& entry, std::int64_t now_ns);
 
@@ -59,7 +62,7 @@ class KeptHistory {
 
  private:
   struct Instance {
-    std::deque<Entry> entries;  // oldest first
+    std::deque<Entry> entries;  // oldest first, as DESTINATION_ORDER has it
     std::size_t sample_count = 0;
     std::vector<std::uint32_t> writers;
     bool is_disposed = false;

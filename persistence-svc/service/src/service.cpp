@@ -60,6 +60,7 @@ Status Service::work() {
   for (const auto& [key, keeper] : keepers_) was_full |= keeper->take_full();
   const bool is_written = commit();
   drop_writers();
+  drop_new_writers();
   open_intakes();
   for (const auto& intake : intakes_)
     if (is_gone(intake->writer())) intake->writer_has_gone();
@@ -114,19 +115,33 @@ Result<TopicKeeper*> Service::keeper_of(const topics::EndpointInfo& writer) {
 }
 
 void Service::open_intakes() {
-  for (const NewWriter& added : std::exchange(new_writers_, {})) {
+  const bool is_due = clock_.monotonic().count() >= retry_new_ns_;
+  for (NewWriter& added : std::exchange(new_writers_, {})) {
     const bool is_known = std::any_of(intakes_.begin(), intakes_.end(),
                                       [&](const auto& each) { return each->writer() == added.info.id; });
     if (is_known) continue;
+    if (added.waits_for_room && !is_due) {
+      new_writers_.push_back(std::move(added));
+      continue;
+    }
     participant_.wake_self();
     const Status opened = open_intake(added.info, added.has_died);
     if (opened) continue;
-    if (opened.error().code() == Errc::would_block)
-      new_writers_.push_back(added);  // with the next batch
-    else
-      options_.say(fmt::format("topic '{}': the writer of process {} is not kept: {}", added.info.topic,
-                               added.info.pid, opened.error().text()));
+    const Errc why = opened.error().code();
+    const bool may_come =
+        why == Errc::out_of_resources || why == Errc::system;  // a disk that is full, or fails
+    if (why != Errc::would_block && !std::exchange(added.waits_for_room, may_come))
+      options_.say(fmt::format("topic '{}': the writer of process {} is not kept{}: {}", added.info.topic,
+                               added.info.pid, may_come ? " yet" : "", opened.error().text()));
+    if (may_come) retry_new_ns_ = clock_.monotonic().count() + retry_period_ns;
+    if (may_come || why == Errc::would_block) new_writers_.push_back(std::move(added));
   }
+}
+
+/// One that has died comes again, with what it has left behind.
+void Service::drop_new_writers() {
+  std::erase_if(new_writers_,
+                [this](const NewWriter& each) { return !each.has_died && is_gone(each.info.id); });
 }
 
 Status Service::open_intake(const topics::EndpointInfo& writer, bool has_died) {
@@ -232,6 +247,7 @@ void Service::keep_time() {
   due_ns_ = INT64_MAX;
   for (const auto& [key, keeper] : keepers_) due_ns_ = std::min(due_ns_, keeper->keep_time());
   if (retry_ns_ != 0) due_ns_ = std::min(due_ns_, retry_ns_);
+  if (!new_writers_.empty()) due_ns_ = std::min(due_ns_, retry_new_ns_);
 }
 
 ServiceFigures Service::figures() const {

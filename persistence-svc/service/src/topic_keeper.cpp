@@ -16,6 +16,10 @@ bool is_disposal(ChangeKind kind) {
   return kind == ChangeKind::disposed || kind == ChangeKind::disposed_unregistered;
 }
 
+bool is_by_source(const qos::EndpointQos& writer) {
+  return writer.datawriter.destination_order.kind == qos::DestinationOrderKind::by_source_timestamp;
+}
+
 bool is_unregistration(ChangeKind kind) {
   return kind == ChangeKind::unregistered || kind == ChangeKind::disposed_unregistered;
 }
@@ -86,7 +90,8 @@ Status TopicKeeper::load_item(const store::Item& item) {
   const std::uint32_t index = index_of(sample->origin.writer);
   writers_[index].seen = std::max(writers_[index].seen, sample->origin.number);
   count(sample->instance,
-        {item.number, sample->source_timestamp_ns, index, sample->kind == ChangeKind::disposed},
+        {item.number, sample->source_timestamp_ns, index, sample->kind == ChangeKind::disposed,
+         is_by_source(writers_[index].qos)},
         sample->origin.number);
   return {};
 }
@@ -132,7 +137,11 @@ bool TopicKeeper::take(const topics::Guid& guid, const topics::SampleHeader& hea
   Writer& writer = writers_[index];
   const bool is_stored = header.kind == ChangeKind::alive || is_disposal(header.kind);
   if (header.sequence_number > writer.seen) {
-    if (is_stored && is_heard(header.instance, index) && !append(writer, index, header, data)) return false;
+    const KeptHistory::Entry entry{0, header.source_timestamp_ns, index, is_disposal(header.kind),
+                                   is_by_source(writer.qos)};
+    const bool is_kept =
+        is_stored && is_heard(header.instance, index) && !history_.is_outdated(header.instance, entry);
+    if (is_kept && !append(writer, entry, header, data)) return false;
     writer.seen = header.sequence_number;
   }
   show(index, header);
@@ -154,16 +163,16 @@ bool TopicKeeper::is_heard(std::uint64_t instance, std::uint32_t index) const {
   });
 }
 
-bool TopicKeeper::append(Writer& writer, std::uint32_t index, const topics::SampleHeader& header,
+bool TopicKeeper::append(Writer& writer, KeptHistory::Entry entry, const topics::SampleHeader& header,
                          std::span<const std::byte> data) {
-  const bool disposes = is_disposal(header.kind);
   if (writer.record == 0)  // its policies come first
     if (auto recorded = record(writer); !recorded) return refuse(recorded.error());
-  if (const std::string why = disposes ? std::string() : history_.refusal(header.instance); !why.empty())
+  if (const std::string why = entry.disposes ? std::string() : history_.refusal(header.instance);
+      !why.empty())
     return refuse(Error(Errc::out_of_resources, why));
   KeptSample sample;
   sample.origin = {writer.guid, header.sequence_number};
-  sample.kind = disposes ? ChangeKind::disposed : ChangeKind::alive;
+  sample.kind = entry.disposes ? ChangeKind::disposed : ChangeKind::alive;
   const auto head = encode_head(sample);
   store::Item item;
   item.stream = stream_;
@@ -174,9 +183,9 @@ bool TopicKeeper::append(Writer& writer, std::uint32_t index, const topics::Samp
   item.head = head;
   item.body = data;
   if (auto appended = store_.append(item); !appended) return refuse(appended.error());
-  ++next_number_;
+  entry.number = next_number_++;
   has_refused_ = false;
-  count(header.instance, {item.number, item.time_ns, index, disposes}, header.sequence_number);
+  count(header.instance, entry, header.sequence_number);
   return true;
 }
 

@@ -81,7 +81,7 @@ class TopicKeeper {
   Status load();
   Status load_item(const store::Item& item);
   std::uint32_t index_of(const topics::Guid& guid);
-  bool append(Writer& writer, std::uint32_t index, const topics::SampleHeader& header,
+  bool append(Writer& writer, KeptHistory::Entry entry, const topics::SampleHeader& header,
               std::span<const std::byte> data);
   bool is_heard(std::uint64_t instance, std::uint32_t writer) const;
   void show(std::uint32_t writer, const topics::SampleHeader& header);

@@ -49,6 +49,31 @@ TEST_CASE("kept history: a disposal stands beside the samples, and the next gene
   CHECK(kept.history.sample_count() == 1);
 }
 
+TEST_CASE("kept history: by the source's time an older sample goes behind, and what is too old is outdated",
+          "[service]") {
+  Kept kept({.service_cleanup_delay = qos::duration_infinite, .history_depth = 2});
+  const auto entry = [&](std::int64_t time_ns, bool disposes = false) {
+    return KeptHistory::Entry{kept.next, time_ns, 0, disposes, true};
+  };
+  const auto add = [&](const KeptHistory::Entry& each) {
+    CHECK_FALSE(kept.history.is_outdated(a, each));
+    kept.history.add(a, each, 0);
+    ++kept.next;
+  };
+  add(entry(30));
+  add(entry(10));
+  CHECK(kept.history.is_outdated(a, entry(9)));
+  CHECK(kept.history.is_outdated(a, entry(29, disposal)));
+  add(entry(10));  // not older than the oldest, which it replaces
+  CHECK(kept.dropped == Numbers{2});
+  add(entry(20));
+  CHECK(kept.dropped == Numbers{2, 3});
+  add(entry(30, disposal));
+  CHECK(kept.history.is_outdated(a, entry(29)));
+  CHECK_FALSE(kept.history.is_outdated(a, entry(31)));
+  CHECK_FALSE(kept.history.is_outdated(b, entry(1)));
+}
+
 TEST_CASE("kept history: a lower depth drops the oldest", "[service]") {
   Kept kept({.history_kind = qos::HistoryKind::keep_all});
   for (int k = 0; k < 4; ++k) kept.add(a);

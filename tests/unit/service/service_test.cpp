@@ -126,6 +126,25 @@ TEST_CASE("service: what cannot be written is not acknowledged, and nothing is l
   CHECK(served.service->figures().samples == 200);
 }
 
+TEST_CASE("service: a writer that comes while the disk is full is kept as soon as there is room",
+          "[service]") {
+  KeptDomain served;
+  served.failures.allocations = INT_MAX;
+  Peer peer(served.fixture);
+  Writer writer;
+  open(peer, writer, durable(writer_spec(), qos::DurabilityKind::persistent));
+  publish(writer, 3);
+  REQUIRE(served.until({&peer}, [&] { return !served.said.empty(); }));
+  served.go_on({&peer});
+  CHECK_FALSE(writer.endpoint->has_keeper());
+  REQUIRE(served.said.size() == 1);
+  CHECK(served.said[0].find("is not kept yet") != std::string::npos);
+  served.failures.allocations = 0;
+  CHECK(served.until({&peer},
+                     [&] { return writer.endpoint->has_keeper() && writer.endpoint->all_acknowledged(); }));
+  CHECK(served.said.size() == 1);
+}
+
 TEST_CASE("service: a late reader gets more than the memory between them holds, once and in order",
           "[service]") {
   KeptDomain served;

@@ -10,6 +10,7 @@ using namespace llamada;
 using namespace llamada::service;
 using topics::ChangeKind;
 using topics::Guid;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -109,6 +110,32 @@ TEST_CASE("topic keeper: a sample that another writer's has replaced does not co
     disk.write();  // the drops of the first batch are in the second one at the latest
     CHECK(disk.text() == "7.2:1");
     disk.open();
+  }
+}
+
+TEST_CASE("topic keeper: BY_SOURCE_TIMESTAMP keeps what is newest by its source, whoever is read first",
+          "[service]") {
+  OnDisk disk;
+  auto by_source = offer(newest);
+  by_source.datawriter.destination_order.kind = qos::DestinationOrderKind::by_source_timestamp;
+  const auto come = [&] {
+    disk.keeper->writer_came(one, by_source);
+    disk.keeper->writer_came(other, by_source);
+  };
+  come();
+  disk.clock.now = 2h;
+  CHECK(disk.take(one, 1));
+  disk.clock.now = 1h;
+  CHECK(disk.take(other, 1));
+  disk.clock.now = 3h;
+  CHECK(disk.take(one, 2, 5, ChangeKind::disposed));
+  disk.clock.now = 2h;
+  CHECK(disk.take(other, 2, 5));
+  for (int restarts = 0; restarts < 3; ++restarts) {
+    disk.write();
+    CHECK(disk.text() == "7.1:1 7.1:2D");
+    disk.open();
+    come();
   }
 }
 

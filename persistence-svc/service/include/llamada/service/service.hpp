@@ -66,6 +66,7 @@ class Service final : private topics::DiscoveryEvents {
   Status write();
   void serve(bool is_complete);
   void drop_writers();
+  void drop_new_writers();
   void drop_readers();
   bool is_gone(const topics::EndpointId& endpoint) const;
   void keep_time();
@@ -85,8 +86,10 @@ class Service final : private topics::DiscoveryEvents {
   struct NewWriter {
     topics::EndpointInfo info;
     bool has_died = false;
+    bool waits_for_room = false;  // that it is not kept was said
   };
   std::vector<NewWriter> new_writers_;
+  std::int64_t retry_new_ns_ = 0;  // when those that wait for room are tried again
   std::vector<topics::EndpointInfo> new_readers_;
   std::vector<topics::EndpointId> gone_;
   Status rival_;

@@ -1,0 +1,170 @@
+// TRANSIENT and PERSISTENT topics while the service, or the node's driver, is killed at work.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "kept_world.hpp"
+#include "llamada/base/random.hpp"
+#include "socket.hpp"
+
+namespace llamada::dcps::test {
+namespace {
+
+TEST_CASE("kept: instances of a living writer stay alive while the service that gives them is killed",
+          "[kept]") {
+  constexpr int sensor_count = 60;
+  KeptWorld kept_world;
+  kept_world.service().start();
+  Peer writer(kept_world.world().socket_name(), "writer");
+  writer.make_writer("w", kept());
+  // More than lies between the service and a reader.
+  for (int sensor = 1; sensor <= sensor_count; ++sensor)
+    (void)writer.ask(fmt::format("write w {} 1 1 262144 -1", sensor));
+  await_acknowledged(writer);
+  Policies policies = kept();
+  policies.reader.resource_limits.max_samples = 4;
+  auto reader = kept_world.world().reader(policies);
+  REQUIRE(eventually([&] { return reader->read()->size() == 4; }));
+  kept_world.service().kill();
+  int taken = 0, changes = 0;
+  const auto take = [&] {
+    const auto samples = reader->take();
+    for (const auto& sample : *samples) ++(sample.info.valid_data ? taken : changes);
+    return taken == sensor_count;
+  };
+  while (reader->wait_for_historical_data(200ms).error().code() == Errc::timeout && !reader->read()->empty())
+    CHECK_FALSE(take());
+  kept_world.service().start();
+  (void)eventually(take);
+  CHECK(taken == sensor_count);
+  REQUIRE(reader->wait_for_historical_data(watchdog));
+  CHECK(take());
+  CHECK(changes == 0);
+  writer.kill();
+  CHECK(eventually([&] { return take() && changes == sensor_count; }));
+}
+
+/// The driver of a node as a process of its own.
+class DriverProcess {
+ public:
+  DriverProcess() { start(); }
+  ~DriverProcess() { end(); }
+  const std::string& socket_name() const { return socket_name_; }
+  void restart() {
+    end();
+    start();
+  }
+
+ private:
+  void start() { pid_ = start_until_ready({LLAMANETD, "--name", name_}, "--ready-descriptor"); }
+  void end() const {
+    REQUIRE(pid_ > 0);
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  const std::string name_ = llamanet::unique_name();
+  const std::string socket_name_ = llamanet::socket_name(::geteuid(), name_);
+  pid_t pid_ = -1;
+};
+
+TEST_CASE("kept: the node's driver is killed and comes back, and nothing is lost", "[kept]") {
+  DriverProcess driver;
+  const llamada::test::TemporaryFolder folder;
+  Persistd service(folder / "store", driver.socket_name());
+  service.start();
+  Peer writer(driver.socket_name(), "writer");
+  writer.make_writer("w", kept());
+  writer.write("w", 1, 1, 5);
+  await_acknowledged(writer);
+  driver.restart();
+  writer.write("w", 1, 6, 3);
+  await_acknowledged(writer);
+  {
+    Peer late(driver.socket_name(), "late");
+    late.make_reader("r", kept());
+    (void)late.ask("history r");
+    CHECK(late.ask("take r") == counted(8));
+  }
+  writer.kill();
+  service.kill();
+  driver.restart();
+  service.start();
+  Peer late(driver.socket_name(), "late");
+  late.make_reader("r", kept());
+  (void)late.ask("history r");
+  CHECK(late.ask("take r") == counted(8) + " -N");
+}
+
+TEST_CASE("kept: a limit on the size of files is told, and kills nobody", "[kept]") {
+  KeptWorld kept_world;
+  const Ended limited = run({"/bin/sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\"", LLAMADA_PERSISTD, "--driver",
+                             kept_world.world().socket_name(), "--store", kept_world.store});
+  INFO(limited.text);
+  CHECK(limited.code == 1);
+  CHECK(limited.text.find("File too large") != std::string::npos);
+}
+
+/// A process that writes to a topic, and how far it has come.
+struct Writing {
+  Peer peer;
+  std::int32_t sensor;
+  std::int32_t written = 0, acknowledged = 0;
+
+  Writing(KeptWorld& kept_world, std::int32_t sensor)
+      : peer(kept_world.world().socket_name(), fmt::format("writer-{}", sensor)), sensor(sensor) {
+    peer.make_writer("w", kept());
+  }
+  void write(std::int32_t count) {
+    peer.write("w", sensor, written + 1, count);
+    written += count;
+    if (peer.try_asking("acknowledged w 20").starts_with("ok")) acknowledged = written;
+  }
+};
+
+TEST_CASE("kept: what was acknowledged outlives a service that is killed at any moment, once and in order",
+          "[kept]") {
+  constexpr int kill_count = 25;
+  KeptWorld kept_world;
+  Random random(7);
+  Writing writing[] = {{kept_world, 1}, {kept_world, 2}};
+  for (int kills = 0; kills < kill_count; ++kills) {
+    kept_world.service().start();
+    std::atomic<bool> is_killed = false;
+    std::thread killer([&, delay = std::chrono::microseconds(random.below(60'000))] {
+      std::this_thread::sleep_for(delay);
+      kept_world.service().send(SIGKILL);
+      is_killed = true;
+    });
+    while (!is_killed)
+      for (Writing& each : writing) each.write(1 + static_cast<std::int32_t>(random.below(20)));
+    killer.join();
+    kept_world.service().kill();
+  }
+  for (Writing& each : writing) each.peer.kill();
+  kept_world.service().start();
+  kept_world.restart_all();
+  auto reader = kept_world.world().reader(kept());
+  REQUIRE(reader->wait_for_historical_data(watchdog));
+  const auto samples = reader->take();
+  std::map<std::int32_t, std::int32_t> last;
+  for (const auto& each : *samples) {
+    if (!each.info.valid_data) continue;
+    const auto value = *types::deserialize<Reading>(each.data);
+    REQUIRE(value.value == ++last[value.sensor]);
+  }
+  for (const Writing& each : writing) {
+    INFO("sensor " << each.sensor << ": written " << each.written << ", acknowledged " << each.acknowledged
+                   << ", kept " << last[each.sensor]);
+    CHECK(each.acknowledged > 0);
+    CHECK(last[each.sensor] >= each.acknowledged);
+    CHECK(last[each.sensor] <= each.written);
+  }
+}
+
+}  // namespace
+}  // namespace llamada::dcps::test
