@@ -29,14 +29,22 @@ void add(const ItemHeader& item, StoreDamage& damage) {
   }
 }
 
-/// A damaged header of an item hides all items behind it.
-void add_batch(std::span<const std::byte> batch, std::uint64_t at, StoreDamage& damage) {
-  ItemWalk walk(batch.subspan(sizeof(BatchHeader)));
+bool hits_header(const StoredItem& item, std::uint64_t at) {
+  const std::uint64_t begin = sizeof(BatchHeader) + item.offset;
+  return at >= begin && at < begin + sizeof(ItemHeader);
+}
+
+/// A damaged header hides all items of its batch from the first damaged one on, also from one that an earlier
+/// flip has damaged.
+void add_batch(std::span<const std::byte> batch, std::uint64_t at, bool heads_are_good, StoreDamage& damage) {
+  const auto items = batch.subspan(sizeof(BatchHeader));
+  for (ItemWalk walk(items); const auto item = walk.next();)
+    heads_are_good = heads_are_good && !hits_header(*item, at);
   bool is_hidden = at < sizeof(BatchHeader);
-  while (const auto item = walk.next()) {
+  for (ItemWalk walk(items); const auto item = walk.next();) {
     const std::uint64_t begin = sizeof(BatchHeader) + item->offset;
     const bool is_hit = at >= begin && at < begin + item->header.bytes();
-    is_hidden = is_hidden || (is_hit && at < begin + sizeof(ItemHeader));
+    is_hidden = is_hidden || (!heads_are_good && (is_hit || !item->is_whole()));
     if (is_hit || is_hidden) add(item->header, damage);
   }
 }
@@ -57,7 +65,7 @@ StoreDamage damage_of(test::SimulatedDisk& disk, const test::SimulatedDisk::Flip
   for (const FoundBatch& batch : scan->batches)
     if (flip.at >= batch.offset && flip.at < batch.offset + batch.bytes)
       add_batch(std::span(inode->now).subspan(batch.offset, batch.bytes),
-                whole_batch ? 0 : flip.at - batch.offset, damage);
+                whole_batch ? 0 : flip.at - batch.offset, batch.heads_are_good, damage);
   return damage;
 }
 
