@@ -113,7 +113,7 @@ Status SqliteStore::sync(BatchNumber batch) {
   if (must_reopen_) return reopen(Error(Errc::system, "an earlier sync failed"));
   const SystemClock clock;
   const auto began = clock.monotonic();
-  const auto done = commit_durably();
+  auto done = commit_durably();
   figures_.last_sync_ns = static_cast<std::uint64_t>((clock.monotonic() - began).count());
   // Nothing has been synced for want of room: the log is as it was.
   if (!done && done.error().code() == Errc::out_of_resources) return done;
