@@ -77,6 +77,11 @@ void add_persist(CLI::App& app, Action& chosen) {
   auto* ls = add("ls", "List the topics, with their policies and how much is kept of each", list_kept_topics);
   auto* show = add("show", "Show the samples of a topic", show_kept_topic);
   add("check", "Read everything, and say what is damaged", check_kept_topics);
+  auto* copy = add("copy", "Copy everything into a new store, also while the service runs", copy_kept_topics);
+  copy->add_option("TO", request->copy, "The directory of the copy, which must not exist")->required();
+  copy->add_option("--store-kind", request->kind,
+                   "What the copy is: segments, or sqlite for a database that sqlite3 reads; without it the "
+                   "same as the store");
   auto* drop = add("drop", "Remove a topic; the service must not run", drop_kept_topic);
   for (auto* each : {show, drop}) {
     each->add_option("TOPIC", request->topic, "The topic")->required();

@@ -11,7 +11,7 @@
 #include "fail.hpp"
 #include "json_text.hpp"
 #include "llamada/service/kept_topic.hpp"
-#include "llamada/store/segment_store.hpp"
+#include "llamada/store_sqlite/any_store.hpp"
 #include "sample_printer.hpp"
 
 namespace llamada::tools {
@@ -39,13 +39,13 @@ struct Figures {
 
 Result<std::unique_ptr<store::Store>> open(const std::string& directory, bool to_read,
                                            std::uint64_t& fault_count) {
-  store::SegmentOptions options;
+  store::AnyStoreOptions options;
   options.read_only = to_read;
   options.say = [&fault_count](std::string_view sentence) {
     ++fault_count;
     fmt::print(stderr, "llamada: {}\n", sentence);
   };
-  return store::open_segment_store(directory, options);
+  return store::open_store(directory, options);
 }
 
 /// The topics of a store, with those of `request` only.

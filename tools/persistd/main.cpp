@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
          "--store", options.store,
          "The directory of the store, which one process at a time uses; it is made if it is not there")
       ->required();
+  app.add_option("--store-kind", options.store_kind,
+                 "What a new store is: segments (the default), or sqlite, a database that sqlite3 reads");
   app.add_option("--domain", options.domain, "The domain whose topics are kept (0)");
   app.add_option("--driver", options.driver,
                  "The socket of the driver llamanetd; without it the node's driver");

@@ -12,7 +12,7 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/llamanet/transport.hpp"
 #include "llamada/service/service.hpp"
-#include "llamada/store/segment_store.hpp"
+#include "llamada/store_sqlite/any_store.hpp"
 
 namespace llamada::tools {
 namespace {
@@ -73,9 +73,14 @@ int persist_domain(const PersistOptions& options) {
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the call, and is said
   const Interrupt interrupt;
   const SystemClock clock;
-  store::SegmentOptions segments;
-  segments.say = say;
-  auto store = store::open_segment_store(options.store, segments);
+  store::AnyStoreOptions store_options;
+  store_options.say = say;
+  if (!options.store_kind.empty()) {
+    auto kind = store::store_kind(options.store_kind);
+    if (!kind) return fail(kind.error());
+    store_options.kind = *kind;
+  }
+  auto store = store::open_store(options.store, store_options);
   if (!store) return fail(store.error());
   auto transport = join(options);
   if (!transport) return fail(transport.error());

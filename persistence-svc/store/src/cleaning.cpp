@@ -95,7 +95,7 @@ Status SegmentStore::finish_cleaning() {
       if (auto written = write_batch(copies_); !written) return propagate(written);
     copy_lost();
   }
-  list_segments();
+  list_segments(copies_, cleaning_.segment, written_);
   auto written = write_batch(copies_);
   if (!written) return propagate(written);
   index_.segment(cleaning_.segment).gone_after = *written;
@@ -125,13 +125,17 @@ void SegmentStore::copy_lost() {
 
 /// A missing segment is one that was lost, unless the newest list does without it. Batches behind the last of
 /// a complete segment do not count: others with their numbers were in segments that may have been given back.
-void SegmentStore::list_segments() {
+/// All batches behind `through` lie in the active segment, and `leaving` is to be given back.
+void SegmentStore::list_segments(BatchBuilder& into, std::uint64_t leaving, BatchNumber through) const {
   std::vector<ListedSegment> listed;
-  for (const auto& [number, segment] : index_.segments())
+  for (const auto& [number, segment] : index_.segments()) {
+    const bool is_active = number == active_.number;
+    const BatchNumber last = is_active && through < written_ ? written_ : std::min(segment.last, through);
     // One without a batch was never durable, or does not count any longer: it may go at the next start.
-    if (number != cleaning_.segment && segment.gone_after == 0 && segment.last >= segment.first)
-      listed.push_back({number, number == active_.number ? 0 : segment.last});
-  copies_.add(
+    if (number != leaving && segment.gone_after == 0 && last >= segment.first)
+      listed.push_back({number, is_active ? 0 : last});
+  }
+  into.add(
       {.kind = record_segments, .flags = list_has_last_batches, .body = std::as_bytes(std::span(listed))});
 }
 

@@ -56,8 +56,9 @@ class Loader {
   Corrections check_list(LoadedStore& loaded) {
     Corrections found;
     check_numbers(loaded);
-    if (listed_.empty()) return found;
-    const std::uint64_t newest = listed_.rbegin()->first;
+    if (list_in_ == 0) return found;
+    // The list may be empty: all that lives is behind it.
+    const std::uint64_t newest = std::max(listed_.empty() ? 0 : listed_.rbegin()->first, list_in_ - 1);
     loaded.next_segment = std::max(loaded.next_segment, newest + 1);
     for (const auto& [number, segment] : loaded.index.segments()) {
       const auto listed = listed_.find(number);
@@ -321,6 +322,7 @@ class Loader {
       std::memcpy(&listed, item.body.data() + at, entry_bytes);
       listed_.emplace(listed.number, listed.last);
     }
+    list_in_ = record.place.segment;
     listed_through_ = loaded_.written;
   }
 
@@ -354,6 +356,7 @@ class Loader {
   std::vector<Candidate> candidates_;
   std::set<std::uint64_t> seen_;                 ///< Segments that are there.
   std::map<std::uint64_t, BatchNumber> listed_;  ///< Those that the newest list has, with their last batches.
+  std::uint64_t list_in_ = 0;                    ///< The segment in which that list lies; 0: there is none.
   BatchNumber listed_through_ = 0;
 };
 

@@ -21,6 +21,8 @@ constexpr const char* store_file = "store";
 Result<std::unique_ptr<Store>> open_segment_store(const std::string& directory, SegmentOptions options) {
   auto files = open_files(directory, !options.read_only);
   if (!files) return propagate(files);
+  if ((*files)->open(sqlite_file, Files::Open::to_read))
+    return failure(Errc::parse_error, "{} holds a store of SQLite, not of segments", (*files)->name());
   return SegmentStore::open(std::move(*files), std::move(options));
 }
 
@@ -37,7 +39,7 @@ Status remove_store(const std::string& directory) {
   // The file that says what this is goes last.
   std::ranges::sort(*names);
   for (const std::string& name : *names)
-    if (segment_number(name) || name == store_file)
+    if (segment_number(name) || name == store_file || name.starts_with(sqlite_file))
       if (auto removed = (*files)->remove(name); !removed) return removed;
   std::error_code not_empty;
   std::filesystem::remove(directory, not_empty);
@@ -74,11 +76,31 @@ Status SegmentStore::open_store() {
     // What was written and not synced before may be in the kernel's memory only; from here on it counts.
     LLAMADA_CRASH_POINT("store:loaded");
     directory_changed_ = true;
+    if (auto rewritten = rewrite_unsynced(); !rewritten) return rewritten;
     if (auto synced = sync(written_); !synced) return synced;
   }
   // Not before: the list that does without a segment, and the copies of its items, may have been such
   // batches.
   remove_leftover(*leftover);
+  return {};
+}
+
+/// Writes each batch that is not durable once more, to its place. After a failed sync in a process that then
+/// died, the kernel has these bytes, takes them for written, and would leave them out of the next sync.
+Status SegmentStore::rewrite_unsynced() {
+  std::vector<std::byte> bytes;
+  std::uint64_t segment = 0;
+  for (const UnsyncedBatch& batch : unsynced_) {
+    File& file = *index_.segment(batch.segment).file;
+    for (const auto& [offset, count] : {std::pair<std::uint64_t, std::uint64_t>{0, sizeof(SegmentHeader)},
+                                        std::pair{batch.offset, batch.bytes}}) {
+      if (offset == 0 && batch.segment == segment) continue;
+      bytes.resize(count);
+      if (auto read = read_all(file, offset, bytes); !read) return read;
+      if (auto written = file.write(offset, bytes); !written) return heal(written.error());
+    }
+    segment = batch.segment;
+  }
   return {};
 }
 
@@ -93,7 +115,8 @@ Status SegmentStore::find_store() {
     if (*count == sizeof header && is_good(header)) {
       id_ = header.store;
       if (options_.read_only) return {};
-      // A process that was killed may have written it and not synced it.
+      // A process that was killed may have written it and not synced it, or have failed to.
+      if (auto written = (*file)->write(0, plain_bytes(header)); !written) return written;
       if (auto synced = (*file)->sync(); !synced) return synced;
       return files_->sync_directory();
     }

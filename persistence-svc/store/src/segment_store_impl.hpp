@@ -66,6 +66,7 @@ class SegmentStore final : public Store {
   Result<std::optional<StoreId>> store_of_segments();
   Result<std::vector<std::string>> load();
   void take(LoadedStore loaded);
+  Status rewrite_unsynced();
   void shorten(std::uint64_t number);
   void remove_leftover(const std::vector<std::string>& names);
 
@@ -79,6 +80,8 @@ class SegmentStore final : public Store {
   Status ensure_room(std::uint64_t bytes, std::uint64_t spares);
   Status make_spare(std::uint64_t bytes);
   Status next_segment(BatchNumber first, std::uint64_t bytes);
+  Status take_spare(BatchNumber first, std::uint64_t bytes);
+  Status write_header();
   void seal_active();
   void leave_active();
   Status write_in(std::span<const std::byte> batch);
@@ -106,7 +109,7 @@ class SegmentStore final : public Store {
   void copy_items(const FoundBatch& batch, std::span<const std::byte> bytes);
   void copy_streams();
   void copy_lost();
-  void list_segments();
+  void list_segments(BatchBuilder& into, std::uint64_t leaving, BatchNumber through) const;
   void say(const std::string& sentence) const;
 
   std::unique_ptr<Files> files_;

@@ -10,11 +10,13 @@ namespace llamada::store {
 
 namespace {
 
-/// A batch that is written and no longer in memory; empty if its file no longer has it as it was.
-std::vector<std::byte> read_back(const File& file, const UnsyncedBatch& batch) {
+/// A batch that is written and no longer in memory; empty if its file no longer has it as it was. An error of
+/// the disk says nothing of that.
+Result<std::vector<std::byte>> read_back(const File& file, const UnsyncedBatch& batch) {
   std::vector<std::byte> bytes(batch.bytes);
-  if (!read_all(file, batch.offset, bytes)) return {};
-  return is_whole_batch(bytes, batch.number) ? bytes : std::vector<std::byte>();
+  const auto count = file.read(batch.offset, bytes);
+  if (!count) return tl::unexpected<Error>(count.error());
+  return *count == bytes.size() && is_whole_batch(bytes, batch.number) ? bytes : std::vector<std::byte>();
 }
 
 /// Stands for a batch that is lost: the numbers of batches have no gaps.
@@ -87,10 +89,11 @@ Status SegmentStore::heal(const Error& why) {
                                        fmt::format("{}; batches {} to {} could not be written elsewhere: {}",
                                                    why.text(), synced_ + 1, written_, written.error().text()),
                                        written.error().system_errno()));
+  auto loaded = load_segments(*files_, id_, written_, false);
+  // Until it knows the new places, the index points to the file whose sync has failed.
+  if (!loaded) return propagate(loaded);
   must_write_anew_ = false;
   say(fmt::format("{}; the store has written batches {} to {} elsewhere", why.text(), synced_ + 1, written_));
-  auto loaded = load_segments(*files_, id_, written_, false);
-  if (!loaded) return propagate(loaded);
   std::erase_if(loaded->leftover, [this](const std::string& name) {
     return std::ranges::any_of(spares_,
                                [&](const Spare& spare) { return segment_name(spare.number) == name; });
@@ -103,16 +106,24 @@ Status SegmentStore::heal(const Error& why) {
                  why.text(), lost);
 }
 
+/// Behind the batches comes one of the store's own, with a list of segments, unless a batch was lost.
 Status SegmentStore::write_anew(std::uint64_t& lost) {
   std::uint64_t bytes = 0;
   for (const UnsyncedBatch& batch : unsynced_) bytes += batch.bytes + batch_alignment;
-  if (auto next = next_segment(synced_ + 1, bytes); !next) return next;
+  bytes += sizeof(BatchHeader) + sizeof(ItemHeader) + (index_.segments().size() + 1) * sizeof(ListedSegment) +
+           batch_alignment;
+  if (auto taken = take_spare(synced_ + 1, bytes); !taken) return taken;
   const std::uint64_t segment = active_.number;
   const auto file = index_.segment(segment).file;
   Status done;
   for (const UnsyncedBatch& batch : unsynced_) {
     std::vector<std::byte> memory = batch.memory;
-    if (memory.empty()) memory = read_back(*index_.segments().at(batch.segment).file, batch);
+    if (memory.empty()) {
+      auto found = read_back(*index_.segments().at(batch.segment).file, batch);
+      if (!found) done = propagate(found);
+      if (!found) break;
+      memory = std::move(*found);
+    }
     if (memory.empty()) {
       ++lost;
       memory = empty_batch(batch.number, tag_of(id_));
@@ -121,11 +132,29 @@ Status SegmentStore::write_anew(std::uint64_t& lost) {
     if (done = file->write(active_.offset, memory); !done) break;
     active_.offset += rounded_up(memory.size(), batch_alignment);
   }
+  // A list among these batches may name a segment that never became durable. Where a batch is lost, so may be
+  // the copies without which a segment that was cleaned cannot go: then none but an older list counts.
+  BatchBuilder list;
+  const std::uint64_t list_offset = active_.offset;
+  if (done && lost == 0) {
+    list_segments(list, 0, synced_);
+    done = file->write(list_offset, list.finish(written_ + 1, synced_, segment, tag_of(id_), list_offset));
+    active_.offset += list.bytes();
+  }
   LLAMADA_CRASH_POINT("store:anew");
   if (done) done = file->truncate(active_.offset);
   if (done) done = file->sync();
+  // Not before: the header says that these batches no longer count elsewhere, where they may be durable.
+  LLAMADA_CRASH_POINT("store:anew-synced");
+  if (done) done = write_header();
+  if (done) done = file->sync();
   if (done) done = files_->sync_directory();
   leave_active();
+  if (done && !list.is_empty()) {
+    UnsyncedBatch batch{++written_, segment, list_offset, 0, list.exchange({})};
+    batch.bytes = batch.memory.size();
+    hold(std::move(batch));
+  }
   if (done) return {};
   index_.remove_segment(segment);
   (void)files_->remove(segment_name(segment));

@@ -40,9 +40,12 @@ Status SegmentStore::make_spare(std::uint64_t bytes) {
   } else {
     const std::uint64_t number = next_segment_;
     auto file = files_->open(segment_name(number), Files::Open::to_create);
+    if (!file && file.error().code() == Errc::already_exists) {
+      // A file that could not be removed has this number; the caller tries the next one.
+      ++next_segment_;
+      return {};
+    }
     if (!file) {
-      // Of a file that could not be removed: the next number is free.
-      if (file.error().code() == Errc::already_exists) ++next_segment_;
       allocated = propagate(file);
     } else if (allocated = (*file)->allocate(options_.segment_bytes); allocated) {
       LLAMADA_CRASH_POINT("store:allocated");
@@ -62,18 +65,26 @@ Status SegmentStore::make_spare(std::uint64_t bytes) {
 
 /// Goes on in another segment, which has room for a batch of so many bytes.
 Status SegmentStore::next_segment(BatchNumber first, std::uint64_t bytes) {
+  if (auto taken = take_spare(first, bytes); !taken) return taken;
+  if (auto written = write_header(); !written) {
+    const std::uint64_t number = active_.number;
+    leave_active();
+    index_.remove_segment(number);
+    (void)files_->remove(segment_name(number));
+    return written;
+  }
+  LLAMADA_CRASH_POINT("store:begun");
+  directory_changed_ = true;
+  return {};
+}
+
+/// The same without the header: until it is written, the next start passes the segment over.
+Status SegmentStore::take_spare(BatchNumber first, std::uint64_t bytes) {
   seal_active();
   leave_active();
   if (auto room = ensure_room(bytes, 1); !room) return room;
   Spare spare = std::move(spares_.front());
   spares_.pop_front();
-  const SegmentHeader header = make_segment_header(id_, spare.number, first);
-  if (auto written = spare.file->write(0, plain_bytes(header)); !written) {
-    (void)files_->remove(segment_name(spare.number));
-    return written;
-  }
-  LLAMADA_CRASH_POINT("store:begun");
-  directory_changed_ = true;
   active_ = {.number = spare.number, .offset = segment_header_bytes, .bytes = spare.bytes, .footer = {}};
   index_.add_segment(spare.number, {.file = std::move(spare.file),
                                     .first = first,
@@ -81,6 +92,12 @@ Status SegmentStore::next_segment(BatchNumber first, std::uint64_t bytes) {
                                     .end = segment_header_bytes,
                                     .bytes = spare.bytes});
   return {};
+}
+
+Status SegmentStore::write_header() {
+  const Segment& segment = index_.segment(active_.number);
+  const SegmentHeader header = make_segment_header(id_, active_.number, segment.first);
+  return segment.file->write(0, plain_bytes(header));
 }
 
 /// Writes what the next start would else find out by reading all batches. It is no harm if this fails.

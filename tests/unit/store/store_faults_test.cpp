@@ -87,7 +87,8 @@ TEST_CASE("segments: after a failed fdatasync the batches go elsewhere, and that
   disk.append(stream, 31, 40);
   disk.failures.syncs = 1;
   CHECK(disk.store->sync(batch).has_value());
-  CHECK(disk.store->figures().synced == batch);
+  // Behind them the store has written a batch of its own.
+  CHECK(disk.store->figures().synced == batch + 1);
   CHECK(disk.store->figures().failed_syncs == 1);
   REQUIRE(disk.sentences.size() == 1);
   CHECK_THAT(disk.sentences[0], Contains("EIO") && Contains("has written batches"));

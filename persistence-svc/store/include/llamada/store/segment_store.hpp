@@ -13,6 +13,9 @@ namespace llamada::store {
 
 class Files;
 
+/// What a directory has that holds a store of SQLite (llamada/store_sqlite), which no store of segments is.
+inline constexpr const char* sqlite_file = "store.sqlite";
+
 struct SegmentOptions {
   /// What the store allocates at a time. Space comes back in pieces of this size. A batch that is larger gets
   /// a segment of its own size.
@@ -31,7 +34,7 @@ struct SegmentOptions {
 /// The store in files of this directory, which is made (with mode 0700, and those above it with the usual
 /// one) if it is not there: append-only segments with checksums, docs/internals/store.md. One process at a
 /// time may write it. Errors: already_exists (another process writes it; the text has its number), not_found
-/// (to be read only, and not there), parse_error (not a store, or of another version), system.
+/// (to be read only, and not there), parse_error (not a store, of another version, or one of SQLite), system.
 Result<std::unique_ptr<Store>> open_segment_store(const std::string& directory, SegmentOptions options = {});
 /// The same in other files, which tests let fail.
 Result<std::unique_ptr<Store>> open_segment_store(std::unique_ptr<Files> files, SegmentOptions options = {});
@@ -39,8 +42,8 @@ Result<std::unique_ptr<Store>> open_segment_store(std::unique_ptr<Files> files, 
 /// The process that has the store of this directory open to be written, if one has. Takes no lock.
 std::optional<int> writer_of(const std::string& directory);
 
-/// Removes a store's files, and its directory if nothing else is in it. A store that a process writes is left
-/// alone: already_exists.
+/// Removes the files of a store of either kind, and its directory if nothing else is in it. A store that a
+/// process writes is left alone: already_exists.
 Status remove_store(const std::string& directory);
 
 }  // namespace llamada::store
