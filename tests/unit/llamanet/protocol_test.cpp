@@ -92,9 +92,9 @@ TEST_CASE("protocol: a value that its field does not have does not parse", "[lla
   CHECK(with(Say{}, 0, 8));
   CHECK_FALSE(with(Say{}, 0, 0));
   CHECK_FALSE(with(Say{}, 0, 9));
-  CHECK(with(Reach{}, 0, 7));
+  CHECK(with(Reach{}, 0, 8));
   CHECK_FALSE(with(Reach{}, 0, 0));
-  CHECK_FALSE(with(Reach{}, 0, 8));
+  CHECK_FALSE(with(Reach{}, 0, 9));
   CHECK_FALSE(with(Reach{}, 4, 2));
   CHECK_FALSE(with(Shared{}, 0, 2));
   CHECK_FALSE(with(Named{}, 4, 0x7f));
