@@ -243,7 +243,8 @@ def together(test, count):
         before = dict(test.sums)
         totals = test.check(job, 3, what)
         deaths = test.sums["deaths"] - before["deaths"]
-        if not is_there or totals and (totals["standbys_woken"] != 0 or deaths != (0 if is_alone else 1)):
+        # The copy may be chosen as the next process before it has died of its signal: then that is a death, too.
+        if not is_there or totals and (totals["standbys_woken"] != 0 or deaths not in ((0,) if is_alone else (1, 2))):
             test.failures += 1
             print(f"WRONG: {what}: {deaths} deaths, {totals.get('standbys_woken')} copies went on")
 
