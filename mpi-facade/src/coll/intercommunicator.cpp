@@ -126,7 +126,7 @@ bool joins_worlds(std::span<const int> members, std::span<const int> remote) {
 Status wait_until_all_have_met(Communicator& local, const InterBridge& bridge, const Status& made) {
   const bool leads = local.rank() == bridge.local_leader;
   if (!made && !leads) return made;
-  const Status all_here = made ? status_of(gather_from_all(local, char{})) : made;
+  Status all_here = made ? status_of(gather_from_all(local, char{})) : made;
   Refusal refusal = refusal_of(all_here), theirs = 0;
   if (leads) {
     auto told = Messages(*bridge.peer)
