@@ -87,9 +87,13 @@ Job::Job(std::vector<std::string> arguments, const std::string& input, int ignor
   posix_spawn_file_actions_destroy(&files);
 }
 
-Job::~Job() {
+Job::~Job() { end(); }
+
+void Job::end() {
+  // By its number: what has only just been started has no environment that could be read yet.
+  if (pid_ > 0 && !reaped_) kill(pid_, SIGKILL);
   for (const Found& process : processes()) kill(process.pid, SIGKILL);
-  if (pid_ > 0 && !reaped_) waitpid(pid_, nullptr, 0);
+  reaped_ = reaped_ || (pid_ > 0 && waitpid(pid_, &status_, 0) == pid_);
 }
 
 std::vector<Found> Job::processes() const {

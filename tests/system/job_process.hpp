@@ -21,7 +21,7 @@ struct Found {
   char state = '?';
 };
 
-/// A running mpirun, its output in files. Kills what is left of its job when destroyed.
+/// A running mpirun, its output in files. Ends its job when destroyed.
 class Job {
  public:
   /// `arguments` stand behind mpirun's name; standard input is /dev/null or `input`. mpirun is started with
@@ -38,6 +38,8 @@ class Job {
   pid_t find(const std::string& name) const;
   /// Waits for mpirun to end; its exit code as a shell has it. Fails the test after a minute.
   int wait();
+  /// Kills mpirun and what of the job can be seen; mpirun's watchers end what could not be seen yet.
+  void end();
   /// Whether mpirun has ended.
   bool ended();
   /// Waits until no process is left, or `limit` is over; what is left then.

@@ -145,6 +145,16 @@ TEST_CASE("launcher: a kill at any moment leaves nothing", "[system]") {
   CHECK(rounds_with_a_kill == rounds);
 }
 
+TEST_CASE("launcher: a job that is ended in its first moment leaves nothing", "[system]") {
+  adopt_orphans();
+  for (int round = 0; round < 20; ++round) {
+    Job job(stubborn_job);
+    job.end();
+    check_that_nothing_is_left(job);
+    reap_orphans();
+  }
+}
+
 TEST_CASE("launcher: an end without any kill leaves nothing either", "[system]") {
   adopt_orphans();
   Job job({"-n", "2", "sh", "-c", "setsid sleep 1000 & exit 0"});
