@@ -129,8 +129,8 @@ def procedure(function, name, helpers, for_c=""):
 def names(function):
     """(generic, specific) names."""
     suffix = ("f08ts" if has_choice(function) else "f08") + ("_large" if function.is_large else "")
-    return [(f"MPI_{function.base_name}", f"MPI_{function.base_name}_{suffix}"),
-            (f"PMPI_{function.base_name}", f"PMPIR_{function.base_name}_{suffix}")]
+    prefix, name = function.prefix, function.base_name
+    return [(f"{prefix}_{name}", f"{prefix}_{name}_{suffix}"), (f"P{prefix}_{name}", f"P{prefix}R_{name}_{suffix}")]
 
 
 def interfaces(functions, helpers):

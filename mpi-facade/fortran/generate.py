@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the Fortran bindings of MPI from mpi.h and bindings.table.
+"""Writes the Fortran bindings of MPI from mpi.h, mpi-ext.h and bindings.table.
 
-usage: generate.py MPI_H BINDINGS_TABLE FOLDER
+usage: generate.py MPI_H MPI_EXT_H BINDINGS_TABLE FOLDER
 
 Into FOLDER go bindings.c (the functions that Fortran calls), by_hand_names.h, mpif.h (valid in fixed and in free form), mpi.f90 (the
-module mpi) and mpi_f08.f90 (the module mpi_f08). A function of mpi.h with a parameter that no rule covers is an error:
-there is no function of C without one of Fortran.
+module mpi) and mpi_f08.f90 (the module mpi_f08); of mpi-ext.h mpif-ext.h and mpi_ext.f90 (the modules mpi_ext and mpi_f08_ext). A
+function with a parameter that no rule covers is an error: there is no function of C without one of Fortran.
 """
 import pathlib
 import re
@@ -47,8 +47,8 @@ class Parameter:
 
 
 class Function:
-    def __init__(self, result, name, parameters):
-        self.result, self.name = result, name
+    def __init__(self, result, name, parameters, prefix="MPI"):
+        self.result, self.name, self.prefix = result, name, prefix
         self.parameters = [Parameter(part) for part in parameters.split(",") if part.strip() not in ("", "void", "...")]
         self.by_hand = False
 
@@ -91,12 +91,12 @@ class Table:
         names = {function.name for function in functions}
         for name in set(self.hand) | {function for function, _ in self.kinds}:
             if name not in names:
-                sys.exit(f"generate.py: bindings.table knows MPI_{name}, mpi.h does not")
+                sys.exit(f"generate.py: bindings.table knows {name}, mpi.h and mpi-ext.h do not")
         functions = [self.hand.get(function.name, function) for function in functions]
         for function in functions:
             for parameter in function.parameters:
                 parameter.kind, parameter.count = self.kinds.get((function.name, parameter.name), ("", ""))
-                parameter.logical = parameter.type == "int" and parameter.name in self.logical
+                parameter.logical = parameter.type == "int" and parameter.name in self.logical and parameter.kind != "integer"
                 parameter.fortran_name = self.names.get(parameter.name, parameter.name)
             self.name_arguments(function)
         return functions
@@ -111,19 +111,19 @@ class Table:
             parameter.fortran_name = name
 
 
-def functions_of(header):
-    """The functions of mpi.h in their order; results other than int, double and addresses are not known."""
-    prototype = r"LLAMADA_MPI_PUBLIC (int|double|MPI_Aint) MPI_(\w+)\(([^;]*?)\);"
-    return [Function(*match) for match in re.findall(prototype, header)
+def functions_of(header, prefix="MPI"):
+    """The functions of a header in their order; results other than int, double and addresses are not known."""
+    prototype = rf"LLAMADA_MPI_PUBLIC (int|double|MPI_Aint) {prefix}_(\w+)\(([^;]*?)\);"
+    return [Function(*match, prefix) for match in re.findall(prototype, header)
             if not match[1].endswith(("_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08"))
             and not match[1].startswith("T_") and match[1] not in SAME_IN_FORTRAN]
 
 
-def constants_of(header):
+def constants_of(header, prefix="MPI"):
     """(name, type or '', value) of each constant that is a number, Fortran's values."""
     found = []
     for name, kind, number in re.findall(
-            r"^#define (MPI_[A-Z0-9][A-Z0-9_]*) \(*(?:\((MPI_\w+)\))?\s*(-?(?:0x[0-9a-fA-F]+|\d+))\)*$", header, re.M):
+            rf"^#define ({prefix}_[A-Z0-9][A-Z0-9_]*) \(*(?:\((MPI_\w+)\))?\s*(-?(?:0x[0-9a-fA-F]+|\d+))\)*$", header, re.M):
         value = int(number, 0)
         if value >= 1 << 31:
             value -= 1 << 32
@@ -188,14 +188,14 @@ def c_parameter(function, parameter):
     sys.exit(f"generate.py: no rule for the parameter {name} of MPI_{function.name}")
 
 
-def aliases(name, f08_suffix=None):
+def aliases(name, f08_suffix=None, prefix="MPI"):
     """The names that compilers give to MPI_name and PMPI_name, and with a suffix those of mpi_f08: all for one function."""
-    lower = name.lower()
-    names = [f"{prefix}{spelling}" for prefix, spellings in
-             (("mpi_", (lower, lower + "_", lower + "__")), ("pmpi_", (lower, lower + "__")),
-              ("MPI_", (name.upper(),)), ("PMPI_", (name.upper(),))) for spelling in spellings]
-    names += [f"{prefix}_{lower}_{f08_suffix}_" for prefix in ("mpi", "pmpir")] if f08_suffix else []
-    return "\n".join(f'__asm__(".weak {alias}\\n.set {alias}, pmpi_{lower}_");' for alias in names)
+    lower, small = name.lower(), prefix.lower()
+    names = [f"{before}_{spelling}" for before, spellings in
+             ((small, (lower, lower + "_", lower + "__")), (f"p{small}", (lower, lower + "__")),
+              (prefix, (name.upper(),)), (f"P{prefix}", (name.upper(),))) for spelling in spellings]
+    names += [f"{before}_{lower}_{f08_suffix}_" for before in (small, f"p{small}r")] if f08_suffix else []
+    return "\n".join(f'__asm__(".weak {alias}\\n.set {alias}, p{small}_{lower}_");' for alias in names)
 
 
 def large_aliases(function):
@@ -208,8 +208,8 @@ def c_function(function):
     parts = [c_parameter(function, parameter) for parameter in function.parameters]
     declarations = [part[0] for part in parts]
     arguments = ", ".join(part[1] for part in parts)
-    call = f"MPI_{function.name}({arguments})"
-    symbol = f"pmpi_{function.name.lower()}_"
+    call = f"{function.prefix}_{function.name}({arguments})"
+    symbol = f"p{function.prefix.lower()}_{function.name.lower()}_"
     if function.result != "int":
         return f"{function.result} {symbol}({', '.join(declarations) or 'void'}) {{ return {call}; }}\n"
     declarations += ["MPI_Fint* ierror"] + [part[4] for part in parts if part[4]]
@@ -222,14 +222,14 @@ def c_function(function):
 
 
 def bindings(functions):
-    text = ["/* Written by generate.py. */", '#include "sections.h"', "#include <stdlib.h>",
+    text = ["/* Written by generate.py. */", '#include "sections.h"', "#include <mpi-ext.h>", "#include <stdlib.h>",
             "#pragma GCC visibility push(default)"]
     for function in functions:
         if not function.by_hand:
             has_choice = f08.has_choice(function)
             text += [c_function(function)]
             if not function.is_large:
-                text += [aliases(function.name, None if has_choice else "f08")]
+                text += [aliases(function.name, None if has_choice else "f08", function.prefix)]
             elif not has_choice:
                 text += [large_aliases(function)]
             text += [f08.c_function(function, c_parameter)] if has_choice else []
@@ -281,11 +281,17 @@ CALLBACKS = ("MPI_NULL_COPY_FN", "MPI_NULL_DELETE_FN", "MPI_DUP_FN", "MPI_COMM_N
              "MPI_CONVERSION_FN_NULL")
 
 
-def integer_constants(constants):
+def parameters(constants):
+    """Valid in fixed and in free form."""
     lines = []
     for name, value in constants:
         kind = "INTEGER*8" if name == "MPI_DISPLACEMENT_CURRENT" else "INTEGER"
         lines += [f"       {kind} {name}", f"       PARAMETER ({name}={value})"]
+    return lines
+
+
+def integer_constants(constants):
+    lines = parameters(constants)
     lines += ["       LOGICAL MPI_SUBARRAYS_SUPPORTED", "       PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)",
               "       LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING", "       PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)"]
     return lines
@@ -386,7 +392,7 @@ def result_declaration(function, name):
 def interfaces(functions):
     lines = ["interface"]
     for function in functions:
-        for prefix in ("MPI_", "PMPI_"):
+        for prefix in (f"{function.prefix}_", f"P{function.prefix}_"):
             lines += interface(prefix, function)
     return lines + ["end interface"]
 
@@ -486,19 +492,38 @@ def module_f08(functions, table, constants):
     return "\n".join(lines + ["end module mpi_f08"]) + "\n"
 
 
+def modules_ext(functions, constants):
+    """What goes with the modules mpi and mpi_f08."""
+    used = sorted({name for function in functions for name in f08.types_of(function)})
+    lines = ["! The modules mpi_ext and mpi_f08_ext. Written by generate.py.", "module mpi_ext", "implicit none"]
+    lines += constants + interfaces(functions) + ["end module mpi_ext"]
+    lines += ["module mpi_f08_ext", "use mpi_f08, only: " + ", ".join(used), "implicit none"]
+    lines += constants + f08.interfaces(functions, sys.modules[__name__]) + ["end module mpi_f08_ext"]
+    return "\n".join(lines) + "\n"
+
+
+def text_of(header):
+    return re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+
+
 def main():
-    header_path, table_path, folder = (pathlib.Path(argument) for argument in sys.argv[1:4])
-    header = re.sub(r"/\*.*?\*/", "", header_path.read_text(), flags=re.S)
+    header_path, ext_path, table_path, folder = (pathlib.Path(argument) for argument in sys.argv[1:5])
+    header, ext = text_of(header_path), text_of(ext_path)
     table = Table(table_path)
-    functions = table.apply(functions_of(header))
+    everything = table.apply(functions_of(header) + functions_of(ext, "MPIX"))
+    functions = [function for function in everything if function.prefix == "MPI"]
+    extensions = [function for function in everything if function.prefix == "MPIX"]
+    ext_constants = parameters((name, value) for name, _, value in constants_of(ext, "MPIX"))
     plain = [function for function in functions if not function.is_large]
     constants = constants_of(header)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (("bindings.c", bindings(functions)), ("by_hand_names.h", by_hand_names(functions)),
+    for name, text in (("bindings.c", bindings(everything)), ("by_hand_names.h", by_hand_names(functions)),
                        ("mpif.h", mpif(plain, table, constants)),
                        ("mpi.f90", module_mpi(plain, table, constants)),
                        ("mpi_f08.f90", module_f08(functions, table, constants)),
-                       ("mpi_f08ts.f90", f08.subroutines(functions, sys.modules[__name__]))):
+                       ("mpi_f08ts.f90", f08.subroutines(functions, sys.modules[__name__])),
+                       ("mpif-ext.h", "\n".join(["! ULFM for Fortran. Written by generate.py."] + ext_constants) + "\n"),
+                       ("mpi_ext.f90", modules_ext(extensions, ext_constants))):
         (folder / name).write_text(text)
 
 

@@ -42,19 +42,23 @@ static int end_ulfm(void) {
   return 0;
 }
 
-/* Whether all that live did well, the same answer for all of them; whoever has died meanwhile is
- * acknowledged. */
-UNUSED static int all_did_well(MPI_Comm comm, int well) {
-  int flag = well ? 1 : 0;
+/* Whether all that live have this flag, the same answer for all of them; whoever has died meanwhile is
+ * acknowledged. `after_loss`: a mask for the flag from then on. */
+UNUSED static int all_have(MPI_Comm comm, int flag, int after_loss) {
   for (;;) {
     int all = flag;
     const int code = MPIX_Comm_agree(comm, &all);
     if (code == MPI_SUCCESS) return all;
     CHECK_EQ(class_of(code), MPIX_ERR_PROC_FAILED);
     OK(MPIX_Comm_failure_ack(comm));
-    flag = 0;
+    flag &= after_loss;
   }
 }
+
+/* Whether all that live did well, and nobody has died meanwhile. */
+UNUSED static int all_did_well(MPI_Comm comm, int well) { return all_have(comm, well ? 1 : 0, 0); }
+/* Whether all that live want this, whoever has died meanwhile. */
+UNUSED static int all_want(MPI_Comm comm, int wish) { return all_have(comm, wish ? 1 : 0, 1); }
 
 /* The number of ranks of MPI_COMM_WORLD in this communicator, as a bit each. */
 UNUSED static unsigned long long members_of(MPI_Comm comm) {

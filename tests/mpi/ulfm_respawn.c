@@ -61,17 +61,6 @@ static int spawn_others(MPI_Comm living, int count, MPI_Comm* all) {
   return good;
 }
 
-/* The same answer for all that live. */
-static int all_want(MPI_Comm comm, int wish) {
-  for (;;) {
-    int all = wish;
-    const int code = MPIX_Comm_agree(comm, &all);
-    if (code == MPI_SUCCESS) return all;
-    CHECK_EQ(class_of(code), MPIX_ERR_PROC_FAILED);
-    OK(MPIX_Comm_failure_ack(comm));
-  }
-}
-
 static void repair(MPI_Comm* comm) {
   MPIX_Comm_revoke(*comm);
   for (;;) {

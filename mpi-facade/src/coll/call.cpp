@@ -5,7 +5,10 @@
 
 namespace llamada::mpi::coll {
 
-int Call::check_usable() const { return mpi::check_usable(communicator); }
+int Call::check_usable() const {
+  const Status usable = runtime().collectives->check_usable(*communicator);
+  return usable ? MPI_SUCCESS : report(communicator, usable.error());
+}
 
 int Call::check_request() const {
   if (int code = check_pointer(communicator, request_, "request")) return code;

@@ -127,6 +127,15 @@ Result<std::unique_ptr<Collectives::Holder>> Collectives::open(const Communicato
   return std::make_unique<Holder>(*this, std::move(*channel));
 }
 
+Status Collectives::check_revoked(const Communicator& communicator) const {
+  // Where each collective fails at once, this may be all that hears of a revocation.
+  const Channel* const made = look_at_channel(communicator);
+  if (made && made->fitting().ever_failed())
+    waiter_.wait_until([looks = 0]() mutable { return looks++ > 0; });
+  if (!options_.losses->is_revoked(communicator.context())) return {};
+  return failure(Errc::revoked, "a process has revoked it");
+}
+
 Result<Channel*> Collectives::make_channel(Communicator& communicator) {
   auto holder = open(communicator, 0);
   if (!holder) return propagate(holder);

@@ -61,8 +61,7 @@ class Collectives {
   }
   /// Errors: revoked.
   Status check_usable(const Communicator& communicator) const {
-    if (!is_anything_lost() || !options_.losses->is_revoked(communicator.context())) return {};
-    return failure(Errc::revoked, "a process has revoked it");
+    return is_anything_lost() ? check_revoked(communicator) : Status();
   }
   /// Null before.
   Channel* channel_if_made(const Communicator& communicator) {
@@ -160,6 +159,7 @@ class Collectives {
 
   void keep_retired(std::unique_ptr<Channel> channel);
   void give_back_retired();
+  Status check_revoked(const Communicator& communicator) const;
   Result<Channel*> make_channel(Communicator& communicator);
   Result<std::unique_ptr<CommunicatorExtension>> common_spare(Communicator& communicator, Channel& channel);
   Result<std::unique_ptr<Holder>> open(const Communicator& communicator, std::uint32_t persistent);

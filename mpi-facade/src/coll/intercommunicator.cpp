@@ -139,18 +139,16 @@ Status wait_until_all_have_met(Communicator& local, const InterBridge& bridge, c
   return status_of(refusal);
 }
 
-/// What the leader has learnt, for its group.
-Status share_group(Communicator& local, int leader, LeaderProposal& agreed, std::vector<int>& remote) {
+/// What the leader has learnt, for its group, and the communicator that follows from it.
+Result<Communicator*> make_together(Communicator& local, int leader, LeaderProposal& agreed,
+                                    std::vector<int>& remote, coll::ContextClaim& claim) {
   Status status = broadcast(local, std::span(&agreed, 1), leader);
   if (status) status = status_of(agreed.refusal);
-  if (!status) return status;
+  if (!status) return propagate(status);
   remote.resize(static_cast<std::size_t>(agreed.size));
-  return broadcast(local, std::span(remote), leader);
-}
-
-Result<Communicator*> join(Communicator& local, const std::vector<int>& remote, coll::ContextClaim& claim,
-                           const coll::ContextProposal& agreed) {
-  auto context = claim.settle(agreed);
+  status = broadcast(local, std::span(remote), leader);
+  if (!status) return propagate(status);
+  auto context = claim.settle(agreed.context);
   if (!context) return propagate(context);
   for (const int rank : remote)
     if (local.rank_of(rank) != MPI_UNDEFINED)
@@ -184,17 +182,11 @@ Result<Communicator*> create_intercommunicator(Communicator& local, const InterB
     else
       agreed.refusal = refusal_of(learnt);
   }
-  const Status shared = share_group(local, bridge.local_leader, agreed, remote);
-  auto made = shared ? join(local, remote, claim, agreed.context)
-                     : Result<Communicator*>(tl::unexpected<Error>(shared.error()));
+  auto made = make_together(local, bridge.local_leader, agreed, remote, claim);
   if (remote.empty() || !joins_worlds(local.group()->members(), remote)) return made;
   auto met = wait_until_all_have_met(local, bridge, status_of(made));
   if (met) return made;
-  if (made) {
-    const MPI_Comm handle = (*made)->handle();
-    (*made)->set_handle(MPI_COMM_NULL);
-    runtime().communicators.erase(handle);
-  }
+  if (made) runtime().communicators.erase((*made)->handle());
   return propagate(met);
 }
 

@@ -57,12 +57,12 @@ std::string loss_text(const Communicator* communicator, int error) {
 }  // namespace
 
 int report_loss(Communicator* communicator, int error) {
+  // Where each call fails at once, this may be all that hears of a revocation.
+  engine().progress();
   return report(communicator, error, loss_text(communicator, error));
 }
 
 int check_usable_slowly(Communicator* communicator) {
-  // Where each call fails at once, this may be all that hears of a revocation.
-  engine().progress();
   return engine().losses().is_revoked(communicator->context()) ? report_loss(communicator, MPIX_ERR_REVOKED)
                                                                : MPI_SUCCESS;
 }

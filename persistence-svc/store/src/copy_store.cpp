@@ -4,19 +4,13 @@ namespace llamada::store {
 
 namespace {
 
-/// Appends, and writes the batch when it is full.
-Status append(Store& to, const Item& item) {
-  auto appended = to.append(item);
-  if (appended || appended.error().code() != Errc::would_block) return appended;
+/// What the call does, in the next batch if the present one is full.
+template <typename Call>
+auto in_batch(Store& to, const Call& call) -> decltype(call()) {
+  auto done = call();
+  if (done || done.error().code() != Errc::would_block) return done;
   if (auto written = to.write(); !written) return propagate(written);
-  return to.append(item);
-}
-
-Result<StreamId> declare(Store& to, const StreamInfo& stream) {
-  auto id = to.stream(stream.name, stream.description);
-  if (id || id.error().code() != Errc::would_block) return id;
-  if (auto written = to.write(); !written) return propagate(written);
-  return to.stream(stream.name, stream.description);
+  return call();
 }
 
 }  // namespace
@@ -24,13 +18,13 @@ Result<StreamId> declare(Store& to, const StreamInfo& stream) {
 Result<CopiedFigures> copy_store(const Store& from, Store& to, const OnDamagedItem& on_damaged) {
   CopiedFigures figures;
   for (const StreamInfo& stream : from.streams()) {
-    auto id = declare(to, stream);
+    auto id = in_batch(to, [&] { return to.stream(stream.name, stream.description); });
     if (!id) return propagate(id);
     ++figures.streams;
     Status copied;
     const auto copy = [&](Item item) {
       item.stream = *id;
-      copied = append(to, item);
+      copied = in_batch(to, [&] { return to.append(item); });
       if (copied) ++figures.items;
       return copied.has_value();
     };

@@ -7,27 +7,13 @@
 #include <variant>
 
 #include "catalogue.hpp"
+#include "kept_item.hpp"
 
 namespace llamada::store {
 
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-struct Kept {
-  Item item;
-  Bytes head, body;
-
-  explicit Kept(const Item& of)
-      : item(of), head(of.head.begin(), of.head.end()), body(of.body.begin(), of.body.end()) {}
-  std::uint64_t bytes() const { return head.size() + body.size(); }
-  Item view() const {
-    Item view = item;
-    view.head = head;
-    view.body = body;
-    return view;
-  }
-};
 
 struct Declaration {
   StreamId stream;
@@ -45,7 +31,7 @@ struct Drop {
 struct End {
   StreamId stream;
 };
-using Change = std::variant<Declaration, Kept, DropBelow, Drop, End>;
+using Change = std::variant<Declaration, KeptItem, DropBelow, Drop, End>;
 
 class MemoryStore final : public Store {
  public:
@@ -65,7 +51,7 @@ class MemoryStore final : public Store {
     const std::uint64_t bytes = item.head.size() + item.body.size();
     if (open_bytes_ > 0 && open_bytes_ + bytes > batch_bytes_max_) return batch_is_full(batch_bytes_max_);
     catalogue_.appended(item.stream, item.number);
-    open_.emplace_back(Kept(item));
+    open_.emplace_back(KeptItem(item));
     open_bytes_ += bytes;
     return {};
   }
@@ -109,7 +95,7 @@ class MemoryStore final : public Store {
                 const OnDamaged& /*none is*/) const override {
     const auto found = streams_.find(stream);
     if (found == streams_.end()) return catalogue_.check(stream);
-    std::vector<const Kept*> newest;
+    std::vector<const KeptItem*> newest;
     const auto& items = found->second.items;
     for (auto each = items.rbegin(); each != items.rend() && newest.size() < count; ++each)
       if (each->second.item.group == group) newest.push_back(&each->second);
@@ -145,7 +131,7 @@ class MemoryStore final : public Store {
   struct Stream {
     std::string name;
     Bytes description;
-    std::map<std::uint64_t, Kept> items;
+    std::map<std::uint64_t, KeptItem> items;
   };
 
   template <typename Each>
@@ -158,7 +144,7 @@ class MemoryStore final : public Store {
   void apply(Declaration&& declared) {
     streams_[declared.stream] = {std::move(declared.name), std::move(declared.description), {}};
   }
-  void apply(Kept&& kept) {
+  void apply(KeptItem&& kept) {
     auto& items = streams_.at(kept.item.stream).items;
     items.emplace_hint(items.end(), kept.item.number, std::move(kept));
   }

@@ -41,15 +41,6 @@ Status SqliteStore::read_rows(StreamId stream, Statement& rows, const OnItem& on
   return {};
 }
 
-namespace {
-
-/// SQLite's integers have a sign, numbers of items do not reach it.
-std::int64_t bounded(std::uint64_t number) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(number, INT64_MAX));
-}
-
-}  // namespace
-
 Status SqliteStore::read(StreamId stream, std::uint64_t from, const OnItem& on_item,
                          const OnDamaged& on_damaged) const {
   const std::lock_guard lock(mutex_);

@@ -136,8 +136,7 @@ Status SqliteStore::append(const Item& item) {
   if (open_bytes_ > 0 && open_bytes_ + bytes > options_.batch_bytes_max)
     return batch_is_full(options_.batch_bytes_max);
   catalogue_.appended(item.stream, item.number);
-  open_.emplace_back(
-      Appended{item, {item.head.begin(), item.head.end()}, {item.body.begin(), item.body.end()}});
+  open_.emplace_back(KeptItem(item));
   open_bytes_ += bytes;
   return {};
 }

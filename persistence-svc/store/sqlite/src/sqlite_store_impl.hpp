@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <variant>
 
 #include "catalogue.hpp"
+#include "kept_item.hpp"
 #include "llamada/store/files.hpp"
 #include "llamada/store_sqlite/sqlite_store.hpp"
 #include "sqlite_database.hpp"
@@ -42,10 +44,6 @@ class SqliteStore final : public Store {
     std::string name;
     std::vector<std::byte> description;
   };
-  struct Appended {
-    Item item;  ///< Without head and body.
-    std::vector<std::byte> head, body;
-  };
   struct Drop {
     StreamId stream;
     std::uint64_t first, last;
@@ -53,7 +51,7 @@ class SqliteStore final : public Store {
   struct End {
     StreamId stream;
   };
-  using Change = std::variant<Declaration, Appended, Drop, End>;
+  using Change = std::variant<Declaration, KeptItem, Drop, End>;
 
   // sqlite_store.cpp
   Status open_database();
@@ -67,7 +65,7 @@ class SqliteStore final : public Store {
   // sqlite_write.cpp
   Status write_batch();
   Status apply(const Declaration& declared);
-  Status apply(const Appended& appended);
+  Status apply(const KeptItem& appended);
   Status apply(const Drop& drop);
   Status apply(const End& end);
   Status reached(StreamId stream, std::uint64_t number);
@@ -89,6 +87,10 @@ class SqliteStore final : public Store {
   mutable StoreFigures figures_;
 };
 
+/// SQLite's integers have a sign, numbers of items do not reach it.
+inline std::int64_t bounded(std::uint64_t number) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(number, INT64_MAX));
+}
 /// Of all fields of an item.
 std::uint32_t crc_of(const Item& item);
 

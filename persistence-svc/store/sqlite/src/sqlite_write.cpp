@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "llamada/base/clock.hpp"
 #include "sqlite_store_impl.hpp"
 
@@ -55,13 +53,11 @@ Status SqliteStore::apply(const Declaration& declared) {
   return database_->finish(*counted);
 }
 
-Status SqliteStore::apply(const Appended& appended) {
+Status SqliteStore::apply(const KeptItem& appended) {
   auto prepared = database_->prepared("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!prepared) return propagate(prepared);
   Statement* insert = *prepared;
-  Item item = appended.item;
-  item.head = appended.head;
-  item.body = appended.body;
+  const Item item = appended.view();
   insert->bind(1, std::int64_t{item.stream});
   insert->bind(2, static_cast<std::int64_t>(item.number));
   insert->bind(3, static_cast<std::int64_t>(item.group));
@@ -80,7 +76,7 @@ Status SqliteStore::reached(StreamId stream, std::uint64_t number) {
   auto prepared = database_->prepared("UPDATE streams SET last = max(last, ?) WHERE id = ?");
   if (!prepared) return propagate(prepared);
   Statement* update = *prepared;
-  update->bind(1, static_cast<std::int64_t>(std::min<std::uint64_t>(number, INT64_MAX)));
+  update->bind(1, bounded(number));
   update->bind(2, std::int64_t{stream});
   return database_->finish(*update);
 }
@@ -89,8 +85,8 @@ Status SqliteStore::apply(const Drop& drop) {
   auto remove = database_->prepare("DELETE FROM items WHERE stream = ? AND number BETWEEN ? AND ?");
   if (!remove) return propagate(remove);
   remove->bind(1, std::int64_t{drop.stream});
-  remove->bind(2, static_cast<std::int64_t>(std::min<std::uint64_t>(drop.first, INT64_MAX)));
-  remove->bind(3, static_cast<std::int64_t>(std::min<std::uint64_t>(drop.last, INT64_MAX)));
+  remove->bind(2, bounded(drop.first));
+  remove->bind(3, bounded(drop.last));
   if (auto done = database_->finish(*remove); !done) return done;
   return drop.first == 0 ? reached(drop.stream, drop.last) : Status();
 }
