@@ -1,8 +1,9 @@
 /* standby STEPS MICROSECONDS MEBIBYTES [OBSTACLE]: a program whose ranks may go on from parked copies. Each
  * step has a ring, a sum, receives from any source, a question for the time, and a line in a file of the
- * rank; a rank reads a file, too, and has so much memory that it changes a little. Prints a line for each
- * hundredth step and a digest of all at the end. The order in which messages from any source come is no part
- * of it. An OBSTACLE (pipe, twice, timer, file, requests) is why no copy can be made. */
+ * rank; some have a communicator of their own. A rank reads a file, too, and has so much memory that it
+ * changes a little. Prints a line for each hundredth step and a digest of all at the end. The order in which
+ * messages from any source come is no part of it. An OBSTACLE (pipe, twice, timer, file, requests) is why no
+ * copy can be made. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,15 @@ static word from_any(int rank, int size, word state) {
   }
   MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
   return sum;
+}
+
+/* A communicator that is freed at once. */
+static word from_root(int root, word state) {
+  MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Bcast(&state, 1, MPI_UNSIGNED_LONG_LONG, root, other);
+  MPI_Comm_free(&other);
+  return state;
 }
 
 static void make_obstacle(const char* name) {
@@ -75,6 +85,7 @@ int main(int argc, char** argv) {
     state += from_any(rank, size, state);
     MPI_Allreduce(&state, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_BXOR, MPI_COMM_WORLD);
     state ^= sum >> 7;
+    if (step % 7 == 0) state ^= from_root(step % size, state) >> 5;
     const double now = MPI_Wtime();
     if (now < last) printf("rank %d: the clock went back in step %d\n", rank, step);
     last = now;

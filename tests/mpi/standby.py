@@ -8,7 +8,13 @@ PART is
   waking    a rank is killed, and its copy as it is woken
   ends      mpirun or llamanetd is killed: no copy stays
   skipped   programs of which no copy can be made
-  other     the same as random, with a program and its arguments behind COUNT and '--'"""
+  resumed   only with .persistent: all processes are killed, and the job is resumed
+  lost      only with .nodes.transient: a node is lost with its copies, and then ranks are killed
+  other     the same as random, with a program and its arguments behind COUNT and '--'
+Behind it may stand
+  .nodes       the ranks are on two nodes, which are llamanetds of this machine
+  .transient   with DURABILITY TRANSIENT instead of TRANSIENT_LOCAL
+  .persistent  with DURABILITY PERSISTENT"""
 import glob
 import json
 import os
@@ -21,10 +27,11 @@ import sys
 import tempfile
 import time
 
-PROFILE = """<dds><qos_library name='test'><qos_profile name='standby' base_name='llamada::fault_tolerant'><rank_replacement>
+PROFILE = """<dds><qos_library name='test'><qos_profile name='standby' base_name='llamada::{}'><rank_replacement>
 <max_replacements_per_rank>100</max_replacements_per_rank><standby_interval>{}</standby_interval>{}
 </rank_replacement></qos_profile></qos_library></dds>"""
 WAIT_SECONDS = 30
+NODES = ["--launcher", "fork", "--host", "localhost:1,other:2"]
 
 
 def wait_until(condition, seconds=WAIT_SECONDS):
@@ -67,12 +74,19 @@ class Job:
             file.writelines(f"{number * 7919 % 1000003}\n" for number in range(20000))
         self.mark = f"STANDBY_TEST={os.path.basename(self.folder)}"
         self.program = program
-        environment = dict(os.environ, STANDBY_TEST=os.path.basename(self.folder))
-        command = [test.mpirun, "-v", "-n", str(ranks), "--report", "report.json", *options, *program]
+        self.environment = dict(os.environ, STANDBY_TEST=os.path.basename(self.folder), LLAMADA_STORE=os.path.join(self.folder, "store"))
+        command = [test.mpirun, "-v", "-n", str(ranks), "--report", "report.json", *test.hosts, *options, *program]
         self.out = open(os.path.join(self.folder, "out"), "wb")
         self.errors = open(os.path.join(self.folder, "errors"), "wb")
         self.process = subprocess.Popen(command, cwd=self.folder, stdout=self.out, stderr=self.errors,
-                                        stdin=subprocess.DEVNULL, env=environment)
+                                        stdin=subprocess.DEVNULL, env=self.environment)
+
+    def resume(self, test, numbers, options):
+        """The job goes on; of one that was over before it was killed nothing is kept."""
+        assert len(numbers) == 1, numbers
+        command = [test.mpirun, "--resume", numbers[0], "-v", "--report", "report.json", *test.hosts, *options]
+        self.process = subprocess.Popen(command, cwd=self.folder, stdout=self.out, stderr=self.errors, stdin=subprocess.DEVNULL,
+                                        env=self.environment)
 
     def processes(self):
         """Those of the job that live: pid, executable, environment."""
@@ -130,8 +144,11 @@ class Job:
 
 
 class Test:
-    def __init__(self, mpirun, program, seed):
+    def __init__(self, mpirun, program, seed, variants):
         self.mpirun, self.program, self.random = os.path.abspath(mpirun), os.path.abspath(program), random.Random(seed)
+        self.hosts = NODES if "nodes" in variants else []
+        self.base = next((base for name, base in (("transient", "node_fault_tolerant"), ("persistent", "persistent"))
+                          if name in variants), "fault_tolerant")
         self.folder = tempfile.mkdtemp()
         self.failures = 0
         self.expected = {}
@@ -140,7 +157,7 @@ class Test:
     def profile(self, interval, more=""):
         path = os.path.join(self.folder, f"profile.{interval}.{len(more)}.xml")
         with open(path, "w") as file:
-            file.write(PROFILE.format(interval, more))
+            file.write(PROFILE.format(self.base, interval, more))
         return ["--qos", path]
 
     def wrong(self, job, text):
@@ -210,20 +227,23 @@ def random_kills(test, count, program, ranks=3):
 
 
 def steps(test, steps_of):
-    program = [test.program, "60", "2000", "1"]
+    """The step is armed in rank 1, and so in its copies. Steps of the way back need the death of the rank first."""
+    program = [test.program, "300", "3000", "1"]
+    test.undisturbed(3, program)
     for step in steps_of:
-        options = test.profile("0.02")
-        if step in ("begun", "made"):
-            rules = [f"kill rank 1 at step standby:{step}:{test.random.randint(1, 3)}"]
-        else:
-            rules = [f"kill rank 1 in MPI_Allreduce {test.random.randint(30, 50)}",
-                     f"kill rank 1 at step standby:{step}:1"]
-        for rule in rules:
-            options += ["--inject", rule]
-        job = test.start(3, program, options)
-        totals = test.check(job, 3, f"at step {step}")
-        if totals and len(rules) > 1 and totals["standbys_made"] == 0:
-            print(f"at step {step}: no copy was made")
+        is_of_rank = step in ("begun", "made")
+        rule = f"kill rank 1 at step standby:{step}:{test.random.randint(1, 3) if is_of_rank else 1}"
+        job = test.start(3, program, [*test.profile("0.02"), "--inject", rule])
+        if not is_of_rank:
+            wait_until(lambda: job.ranks()[1].get(1))
+            time.sleep(test.random.random() * 0.2)
+            all_of, parked = job.ranks()
+            send(set(all_of.get(1, [])) - set(parked.get(1, [])), signal.SIGKILL)
+        deaths = test.sums["deaths"]
+        test.check(job, 3, f"at step {step}")
+        if test.sums["deaths"] - deaths < (1 if is_of_rank else 2):
+            print(f"WRONG: nobody came to step {step}")
+            test.failures += 1
 
 
 def together(test, count):
@@ -277,6 +297,50 @@ def ends(test):
         test.check_gone(job)
 
 
+def lost(test, count):
+    """A node is lost with its copies; all ranks start again, make copies again, and go on from these."""
+    program = [test.program, "400", "3000", "1"]
+    test.undisturbed(3, program)
+    for _ in range(count):
+        after = test.random.randint(30, 120) * 10
+        options = test.profile(test.random.choice(["0.02", "0.1"]))
+        for rule in (f"kill node other after {after} ms", f"kill rank 1 in MPI_Allreduce {test.random.randint(330, 390)}",
+                     f"kill rank 0 in MPI_Allreduce {test.random.randint(330, 390)}"):
+            options += ["--inject", rule]
+        job = test.start(3, program, options)
+        job.process.wait()
+        if len(re.findall("all ranks have caught up", job.text("errors"))) != 1:
+            test.wrong(job, "no node was lost")
+        after_loss = job.text("errors").rpartition("all ranks have caught up")[2]
+        test.check(job, 3, f"a node is lost after {after} ms")
+        if "goes on from its standby of " not in after_loss:
+            test.wrong(job, f"a node was lost after {after} ms, and no copy went on afterwards")
+
+
+def resumed(test, count):
+    """All processes of a job are killed while ranks are replaced by copies, and the job is resumed."""
+    program = [test.program, "300", "3000", "1"]
+    lines, files = test.undisturbed(3, program)
+    for _ in range(count):
+        rule = f"kill any every ~90 ms 8 times seed {test.random.randrange(1000000)}"
+        job = test.start(3, program, [*test.profile("0.02"), "--inject", rule])
+        wait_until(lambda: job.ranks()[1])
+        time.sleep(test.random.random() * 1.2)
+        test.kill(lambda: [pid for pid, _, _ in job.processes()])
+        job.process.wait()
+        test.check_gone(job)
+        kept = os.listdir(os.path.join(job.folder, "store"))
+        job.resume(test, [each for each in kept if len(each) == 16], ["--inject", rule])
+        if job.end() != 0:
+            test.wrong(job, f"resumed, {rule}")
+        elif sorted(set(job.text("out").splitlines())) != lines or job.output()[1] != files:
+            test.wrong(job, f"resumed, {rule}: another output")
+        else:
+            test.sums["runs"] += 1
+            test.sums["woken"] += job.report()["totals"]["standbys_woken"]
+            shutil.rmtree(job.folder)
+
+
 def skipped(test):
     reasons = {"pipe": "is open, and is no regular file", "twice": "input (descriptor ", "timer": "the program has set a timer",
                "file": "the program has used files of MPI", "requests": "communication was under way"}
@@ -298,11 +362,13 @@ def main():
     mpirun, program, part, seed = sys.argv[1:5]
     program = os.path.abspath(program)
     count = int(sys.argv[5]) if len(sys.argv) > 5 else 2
-    test = Test(mpirun, program, int(seed))
+    part, *variants = part.split(".")
+    test = Test(mpirun, program, int(seed), variants)
     if part == "random":
         random_kills(test, count, [program, "120", "3000", "1"])
     elif part == "steps":
-        steps(test, ["begun", "made", "woken", "attached", "arena-adopted", "logs-opened", "replaying"])
+        of_copies = ["copy-numbered", "copy-begun"] if "nodes" in variants else []
+        steps(test, ["begun", "made", "woken", "attached", "arena-adopted", *of_copies, "logs-opened", "replaying"])
     elif part == "together":
         together(test, count)
     elif part == "waking":
@@ -311,9 +377,13 @@ def main():
         ends(test)
     elif part == "skipped":
         skipped(test)
+    elif part == "lost":
+        lost(test, count)
+    elif part == "resumed":
+        resumed(test, count)
     elif part == "other":
         random_kills(test, count, [os.path.abspath(sys.argv[7]), *sys.argv[8:]])
-    print(part, *(f"{name} {number}" for name, number in test.sums.items()))
+    print(sys.argv[3], *(f"{name} {number}" for name, number in test.sums.items()))
     if not test.failures:
         shutil.rmtree(test.folder)
     sys.exit(test.failures > 0)

@@ -94,7 +94,7 @@ std::string ArenaWriter::find_damage_of_log(int& left) {
   if ((flags & log_is_journal) != 0) return {};
   const std::uint64_t published = entry.published.load(std::memory_order_relaxed);
   if (first == 0)
-    return published > 0 && entry.key_high != 0 && (flags & log_is_endpoints) == 0
+    return published > 0 && entry.key_high != 0 && (flags & (log_is_endpoints | log_is_discarded)) == 0
                ? "its first chunk cannot be found"
                : "";
   const auto is_known = [&](const Result<Chunk>& chunk) {

@@ -1,7 +1,10 @@
 #include "llamada/log/history_reader.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
+#include <span>
 
 namespace llamada::log {
 namespace {
@@ -90,12 +93,41 @@ std::optional<Record> HistoryReader::peek() {
 }
 
 bool HistoryReader::follow_link(const Cell& cell) {
+  const auto chunk = linked_by(cell);
+  return chunk && enter(*chunk, 0);
+}
+
+std::optional<Chunk> HistoryReader::linked_by(const Cell& cell) const {
   LinkPayload link{};
   std::memcpy(&link.chunk, cell.payload, sizeof(link.chunk));
   std::memcpy(&link.generation, cell.payload + sizeof(link.chunk), sizeof(link.generation));
   const auto chunk = read_chunk_racing(arena_, link.chunk);
-  return chunk && chunk->generation == link.generation && chunk->ordinal == chunk_->ordinal + 1 &&
-         is_still(*chunk) && enter(*chunk, 0);
+  if (!chunk || chunk->generation != link.generation || chunk->ordinal != chunk_->ordinal + 1 ||
+      !is_still(*chunk))
+    return std::nullopt;
+  return *chunk;
+}
+
+/// Nothing where this is the last chunk, or cannot be read: peek() finds that out.
+std::optional<Chunk> HistoryReader::chunk_behind() {
+  const std::span cells(reinterpret_cast<const Cell*>(arena_.base + chunk_->cells()), chunk_->cell_count);
+  // In order, and a link comes last.
+  const auto unused = std::ranges::partition_point(cells, [this](const Cell& cell) {
+    return cell.commit.load(std::memory_order_acquire) == chunk_->generation;
+  });
+  if (unused == cells.begin()) return std::nullopt;
+  copy_racing(copied_cell_.data(), reinterpret_cast<const std::byte*>(&*std::prev(unused)), sizeof(Cell));
+  const Cell& last = *reinterpret_cast<const Cell*>(copied_cell_.data());
+  return last.kind == kind_link && is_still(*chunk_) ? linked_by(last) : std::nullopt;
+}
+
+std::optional<std::uint64_t> HistoryReader::pass_chunks(std::uint64_t number) {
+  if (is_overtaken_ || !chunk_ || cell_ != 0) return std::nullopt;
+  for (int passed = 0; passed < chunks_passed_max; ++passed) {
+    const auto next = chunk_behind();
+    if (!next || next->records_before >= number || !enter(*next, 0)) break;
+  }
+  return chunk_->records_before + 1;
 }
 
 std::optional<Record> HistoryReader::read(const Cell& cell) {

@@ -54,10 +54,26 @@ LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
 
 Result<LogWriter> LogWriter::create(ArenaWriter& arena, LogKey key, const LogOptions& options) {
   const std::uint32_t flags = (options.retention == Retention::keep_all ? log_keeps_all : 0) |
-                              (options.is_endpoints ? log_is_endpoints : 0);
+                              (options.is_endpoints ? log_is_endpoints : 0) |
+                              (options.begins_behind > 0 ? log_is_discarded : 0);
   auto index = arena.add_log(key, flags, options.endpoint);
   if (!index) return propagate(index);
-  return attach(arena, *index, options);
+  auto log = attach(arena, *index, options);
+  if (!log || options.begins_behind == 0) return log;
+  if (auto begun = log->begin_behind(options.begins_behind); !begun) return propagate(begun);
+  return log;
+}
+
+/// The entry is that of a discarded log so far: a successor that finds no chunk knows that none is missing.
+Status LogWriter::begin_behind(std::uint64_t record_count) {
+  published_ = record_count;
+  entry_->published.store(published_, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("standby:copy-numbered");
+  if (auto entered = next_chunk(0, Filling::in_place); !entered) return entered;
+  LLAMADA_CRASH_POINT("standby:copy-begun");
+  entry_->flags.store(entry_->flags.load(std::memory_order_relaxed) & ~log_is_discarded,
+                      std::memory_order_relaxed);
+  return {};
 }
 
 Result<LogWriter> LogWriter::attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options) {

@@ -21,7 +21,15 @@ Status Channel::take_over(std::function<bool()> may_contribute) {
     other.bounds_writer = false;
     other.cursors_scan = {};
   }
-  return own_log_.take_over(world_.arena(), std::move(may_contribute));
+  if (auto taken = own_log_.take_over(world_.arena(), std::move(may_contribute)); !taken) return taken;
+  if (is_on_one_node()) return {};
+  own_log_.publish_to(world_, key_, members_.world_ranks());
+  for (int member = 0; member < size(); ++member) {
+    if (is_local(member) || peer(member).is_gone) continue;
+    if (auto taken = peer(member).log.take_over(world_, key_, members_.world_rank(member)); !taken)
+      return taken;
+  }
+  return {};
 }
 
 std::string Channel::left_over() {

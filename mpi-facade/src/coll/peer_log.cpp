@@ -15,6 +15,16 @@ Result<bool> PeerLog::find(World& world, const log::LogKey& key, int world_rank)
   return true;
 }
 
+Status PeerLog::take_over(World& world, const log::LogKey& key, int world_rank) {
+  (void)world.source_behind(world_rank, key, reader_.records_before());
+  *this = {};
+  auto found = find(world, key, world_rank);
+  if (!found) return propagate(found);
+  // Enters the chunk that says how many records came before it.
+  if (*found) (void)reader_.peek();
+  return {};
+}
+
 bool PeerLog::release() {
   if (!has_left_chunk()) return false;
   released_ = reader_.position_chunk();

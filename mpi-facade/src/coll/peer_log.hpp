@@ -18,6 +18,9 @@ class PeerLog {
   /// Looks for the log in the arena of this rank: true when it is there, which it is once the member has used
   /// the communicator. Errors: out_of_resources (no room for a cursor in the own arena).
   Result<bool> find(World& world, const log::LogKey& key, int world_rank);
+  /// In a copy of the process that has taken over, of a member on another node: goes on behind what was read.
+  /// Errors: as find().
+  Status take_over(World& world, const log::LogKey& key, int world_rank);
   bool is_found() const { return found_; }
   log::LogReader& reader() { return reader_; }
   const log::LogReader& reader() const { return reader_; }

@@ -253,9 +253,10 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
     return !requests_.any_active() && outgoing_.idle() && !replay_.is_on() && upkeep_.keeps() &&
            !waiting_.is_shared();
   }
-  /// In the copy, whose determinants have taken over. Then follow(). Errors: Outgoing::take_over().
+  /// In the copy, whose determinants have taken over. Then follow(). Errors: those of Outgoing and Incoming.
   Status take_over() {
     if (auto taken = outgoing_.take_over(); !taken) return taken;
+    if (auto taken = incoming_.take_over(); !taken) return taken;
     replay_.begin_again();
     return {};
   }

@@ -85,6 +85,24 @@ bool Incoming::find_bulk(int from, Stream& stream) {
   return stream.bulk_open;
 }
 
+Status Incoming::take_over() {
+  for (std::size_t index = 0; index < streams_.size(); ++index) {
+    Stream& stream = streams_[index];
+    if (!stream.met || !stream.source.is_copy) continue;
+    const int from = static_cast<int>(index);
+    const log::LogKey key = message_log_key(world_.rank(), world_.checkpoint());
+    stream.source = world_.source_behind(from, key, stream.reader.records_before());
+    stream.scan = {};
+    stream.released = 0;
+    if (!stream.open) continue;
+    if (!open_reader(from, key, stream.scan, stream.reader))
+      return failure(Errc::not_found, "there is no copy of the log of rank {}", from);
+    // Enters the chunk that says how many records came before it.
+    (void)stream.reader.peek();
+  }
+  return {};
+}
+
 void Incoming::find_streams() {
   for (std::size_t i = 0; i < missing_.size();) {
     const int rank = missing_[i];

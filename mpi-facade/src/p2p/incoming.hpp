@@ -89,6 +89,9 @@ class Incoming {
   /// The rank has died for good: hands all that it had sent to the sink, and looks at its stream no longer.
   /// Not from within poll().
   void lose(int rank);
+  /// In a copy of the process that has taken over: the streams from other nodes go on behind what was read.
+  /// Errors: not_found (a stream is not there).
+  Status take_over();
   /// The ranks of other worlds that have been met.
   std::vector<int> strangers() const;
   /// Whether the stream from this rank is looked at.

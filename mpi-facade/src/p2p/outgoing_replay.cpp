@@ -130,6 +130,7 @@ Status Outgoing::take_over(Destination& to) {
   if (!log) return propagate(log);
   to.log = std::move(log->writer);
   to.scan = {};  // readers are to be found again
+  world_.publish_to(to.log, message_log_key(to.rank, world_.checkpoint()), std::span(&to.rank, 1));
   to.predecessor = {};
   to.predecessor.left = to.log.published() - sent;
   to.predecessor.reader = log->since;

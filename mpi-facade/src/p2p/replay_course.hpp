@@ -52,8 +52,13 @@ class ReplayCourse {
   /// begun as many as World::identity() says in a line "calls=N".
   void follow(CallCounter& calls);
 
-  /// The process is a copy that has taken over from its predecessors: a replay begins. Then follow().
-  void begin_again() { is_on_ = repeats_ = holds_back_ = true, in_last_call_ = false, last_call_ = 0; }
+  /// The process is a copy that has taken over from its predecessors: a replay begins. Then follow(). The
+  /// rank was live when the copy was made, so all that is left of its record is of this life of the job.
+  void begin_again() {
+    is_on_ = repeats_ = holds_back_ = true;
+    in_last_call_ = is_resumed_ = false;
+    last_call_ = 0;
+  }
 
   /// Whether the rank is not yet live.
   bool is_on() const { return is_on_; }
@@ -125,7 +130,7 @@ class ReplayCourse {
   bool is_on_;
   bool repeats_;
   bool holds_back_;  // what no predecessor has done
-  const bool is_resumed_;
+  bool is_resumed_;
   bool in_last_call_ = false;  // no predecessor began another call
   bool in_last_part_ = false;  // no call follows that could do anything
   bool draining_ = false;

@@ -90,6 +90,8 @@ Status Determinants::take_over(const Mark& mark) {
   auto journal = log::Journal::open(world_.arena(), journal_key);
   if (!journal) return propagate(journal);
   journal_ = std::move(*journal);
+  // No entry of a predecessor changes any more: a mark comes first.
+  marks_ = log::CutMarks(world_.cut());
   std::vector<log::JournalEntry> entries;
   while (auto entry = journal_.read_next()) {
     if (journal_.read_count() > mark.entries) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "llamada/base/clock.hpp"
@@ -17,14 +18,17 @@ namespace llamada::mpi {
 /// The ranks of other nodes, and this rank's logs there.
 class FarRanks final : RemoteRanks {
  public:
-  /// `world` is told what concerns the job.
-  FarRanks(llamanet::Application& application, World& world, const LaunchedRank& launched, bool keeps)
+  /// `world` is told what concerns the job; `first` and `size` are this process's own MPI_COMM_WORLD. `left`:
+  /// in a copy that takes over.
+  FarRanks(llamanet::Application& application, World& world, int first, int size, bool keeps,
+           RemoteLogs::Left left = {})
       : application_(application),
         world_(world),
         logs_({.identity = identity_in(application),
-               .ranks = far_from(application, launched),
+               .ranks = far_from(application, first, size),
                .keeps = keeps,
-               .cut = world.cut()},
+               .cut = world.cut(),
+               .left = std::move(left)},
               *this, application.small_link(), application.bulk_link(), application.arena(), clock_) {}
 
   RemoteLogs& logs() { return logs_; }
@@ -56,10 +60,9 @@ class FarRanks final : RemoteRanks {
             .incarnation = static_cast<std::uint16_t>(application.incarnation()),
             .key = book.key};
   }
-  /// Of this process's own MPI_COMM_WORLD.
-  static std::vector<int> far_from(const llamanet::Application& application, const LaunchedRank& launched) {
+  static std::vector<int> far_from(const llamanet::Application& application, int first, int size) {
     std::vector<int> far;
-    for (int slot = launched.first; slot < launched.first + launched.size; ++slot)
+    for (int slot = first; slot < first + size; ++slot)
       if (!application.roster().is_local(static_cast<std::uint32_t>(slot))) far.push_back(slot);
     return far;
   }

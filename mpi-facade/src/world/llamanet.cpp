@@ -90,7 +90,7 @@ class LlamanetWorld final : public World {
     if (const llamanet::NodeBook* book = application_->book()) {
       // The driver of each node has a name of its own.
       job_name_ = fmt::format("job-{:016x}", book->job_number);
-      links_.emplace(*application_, *this, launched, protection().keeps_messages);
+      links_.emplace(*application_, *this, launched.first, launched.size, protection().keeps_messages);
     }
     oversubscribed_ = machine_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed());
   }
@@ -304,10 +304,9 @@ class LlamanetWorld final : public World {
     return {answer.output, answer.errors};
   }
   std::string obstacle_to_standby() override {
-    if (links_) return "the job is on several nodes";
+    if (links_ && application_->book()->links.uses_ethernet())
+      return "the nodes of the job reach each other by raw Ethernet";
     if (guard_) return "another launcher has started the ranks";
-    if (outlives_processes()) return "the job can be resumed (mpirun --store)";
-    if (is_resumed()) return "the job was resumed";
     if (size() != world_size()) return "the job has started other programs by MPI_Comm_spawn";
     if (!is_protected()) return "the job is no longer protected";
     if (checkpoint() != 0) return "the program takes checkpoints";
@@ -322,11 +321,24 @@ class LlamanetWorld final : public World {
     if (auto taken = application_->take_over(); !taken) return taken;
     renew_own_card();
     repeats_as_copy_ = true;
+    seen_survey_ = shown_survey_ = std::nullopt;
+    // In place: others refer to it.
+    if (links_)
+      links_.emplace(*application_, *this, world_first_, world_size_, protection().keeps_messages,
+                     links_->logs().left());
     said_used_up_ = false;
     arena().set_replaying(true);
     return {};
   }
+  Source source_behind(int world_rank, log::LogKey key, std::uint64_t record_count) override {
+    if (is_local(world_rank)) return World::source(world_rank, key);
+    auto found = links_->logs().source_behind(world_rank, key, record_count);
+    if (!found) give_way(found.error().text());
+    return *found;
+  }
   void goes_on_as_copy(const WrittenOutput& written, std::chrono::nanoseconds age) override {
+    if (links_)
+      if (auto followed = links_->logs().follow_rest(); !followed) give_way(followed.error().text());
     using Milliseconds = std::chrono::duration<std::uint32_t, std::milli>;
     const auto rounded = std::chrono::ceil<Milliseconds>(std::max(age, std::chrono::nanoseconds(1)));
     ask({.place = llamanet::ReplayPlace::restored,

@@ -37,6 +37,25 @@ RemoteLogs::RemoteLogs(Options options, RemoteRanks& ranks, replication::Link& s
   }
   met_.insert(options_.ranks.begin(), options_.ranks.end());
   meet_all();
+  publish_left();
+}
+
+RemoteLogs::Left RemoteLogs::left() const {
+  Left left{.followed = {}, .published = published_};
+  for (const auto& [rank, patience] : patience_)
+    for (const Patience::Log& log : patience.logs) left.followed[log.name] = log.copy->published();
+  return left;
+}
+
+/// Others may not have all of a log yet that nobody writes any more.
+void RemoteLogs::publish_left() {
+  for (const auto& [reader, key] : options_.left.published) {
+    const auto index = own_.find_log(key);
+    if (!index) continue;
+    auto published = carrier_.publish_ended(*index, key, reader);
+    if (!published) return ranks_.records_are_gone(published.error().text());
+    published_.insert({reader, key});
+  }
 }
 
 /// A rank that was spawned, or has spawned this one's world.
@@ -108,8 +127,24 @@ bool RemoteLogs::has_come(int world_rank, log::LogKey key) {
 }
 
 Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {
+  const auto known = followed_.find({endpoint_of(world_rank), key});
+  return known != followed_.end() ? known->second : follow(world_rank, key, 0);
+}
+
+Result<World::Source> RemoteLogs::source_behind(int world_rank, log::LogKey key, std::uint64_t record_count) {
+  options_.left.followed.erase({endpoint_of(world_rank), key});
+  return follow(world_rank, key, record_count);
+}
+
+Status RemoteLogs::follow_rest() {
+  for (const auto& [name, records] : std::exchange(options_.left.followed, {}))
+    if (auto followed = follow(static_cast<int>(name.writer), name.key, records); !followed)
+      return propagate(followed);
+  return {};
+}
+
+Result<World::Source> RemoteLogs::follow(int world_rank, log::LogKey key, std::uint64_t begins_behind) {
   const replication::LogName name{endpoint_of(world_rank), key};
-  if (const auto known = followed_.find(name); known != followed_.end()) return known->second;
   meet(world_rank);
   // The reader's, which finds it when it opens the copy: from the first record on nothing is reused before
   // that is read.
@@ -119,7 +154,8 @@ Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {
   const bool is_again = options_.keeps && options_.identity.incarnation > 1;
   auto copy = carrier_.follow(name.writer, name,
                               {.window_bytes = options_.window_bytes,
-                               .history = is_again ? meet_driver_of(world_rank) : std::nullopt});
+                               .history = is_again ? meet_driver_of(world_rank) : std::nullopt,
+                               .begins_behind = begins_behind});
   if (!copy) return propagate(copy);
   (*copy)->add_reader(*cursor);
   Patience& patience = patience_[world_rank];
@@ -136,6 +172,7 @@ Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {
 Status RemoteLogs::publish_to(log::LogWriter& log, log::LogKey key, int world_rank) {
   meet(world_rank);
   auto published = carrier_.publish_to(log, key, endpoint_of(world_rank));
+  if (published) published_.insert({endpoint_of(world_rank), key});
   return published ? Status() : Status(propagate(published));
 }
 
@@ -146,6 +183,11 @@ void RemoteLogs::stop_reading(int world_rank, log::LogKey key) {
   carrier_.unfollow(name);
   if (auto cursor = own_.cursor(key, name.writer)) own_.remove_cursor(*cursor);
   push(world_rank);
+}
+
+void RemoteLogs::withdraw(log::LogKey key) {
+  std::erase_if(published_, [&](const replication::LogName& log) { return log.key == key; });
+  carrier_.withdraw(key);
 }
 
 bool RemoteLogs::is_read_by(int world_rank, log::LogKey key) {

@@ -54,7 +54,7 @@ class RemoteRanks {
 /// the reader's process has copied the records.
 ///
 /// A replacement gets all logs anew, from their first records on: what its predecessors had of them was used
-/// again (PastCopies).
+/// again (PastCopies). A standby that was woken gets them from behind the records on that it has read.
 ///
 /// All progress is made in carry(), push() and what publishes: a rank that computes neither copies nor
 /// acknowledges. Nor does it send; so a rank that waits and hears nothing of another one asks the driver of
@@ -63,6 +63,13 @@ class RemoteRanks {
 /// Threads: the rank's MPI thread, or whoever holds the lock.
 class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
  public:
+  /// What a copy of the process takes over from the object that it has inherited.
+  struct Left {
+    /// The logs that were followed, with the number of records that had come.
+    std::map<replication::LogName, std::uint64_t> followed;
+    /// The logs of this rank that were published: `writer` is whom to.
+    std::set<replication::LogName> published;
+  };
   struct Options {
     replication::Identity identity;
     std::vector<int> ranks;  ///< of other nodes, known from the start; others are met when they are named
@@ -70,6 +77,7 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
     /// What a copy may hold that this rank has not read.
     std::uint64_t window_bytes = 512 << 10;
     const std::atomic<std::uint64_t>* cut = nullptr;  ///< World::cut()
+    Left left;  ///< in a copy that has taken over; what is followed there waits for source_behind()
   };
   /// All are borrowed, and outlive it; so do all logs that are published. Copies of predecessors are gone
   /// afterwards. Errors are told by RemoteRanks::records_are_gone().
@@ -80,6 +88,13 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
 
   /// World::source() of a rank on another node: follows the log, once. Errors: out_of_resources.
   Result<World::Source> source(int world_rank, log::LogKey key);
+  /// World::source_behind() of a rank on another node. Errors: out_of_resources.
+  Result<World::Source> source_behind(int world_rank, log::LogKey key, std::uint64_t record_count);
+  /// In a copy that has taken over: also follows what nobody reads any more, for its writers wait until it is
+  /// here. Errors: out_of_resources.
+  Status follow_rest();
+  /// In a copy that takes over: for the object that is to take the place of this one.
+  Left left() const;
   /// World::publish_to() of the ranks that are on other nodes. Errors: out_of_resources.
   Status publish_to(log::LogWriter& log, log::LogKey key, int world_rank);
   /// After a commit for this rank, or when its log was read here.
@@ -102,7 +117,7 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   bool is_read_by(int world_rank, log::LogKey key) override;
   /// World::part() of a rank on another node: nothing more is to be known of one that has ended.
   void part(int world_rank);
-  void withdraw(log::LogKey key) override { carrier_.withdraw(key); }
+  void withdraw(log::LogKey key) override;
 
   /// To sleep on; -1: there is none.
   std::array<int, 2> descriptors() const { return {small_.descriptor(), bulk_.descriptor()}; }
@@ -110,6 +125,8 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   std::chrono::nanoseconds prepare_sleep();
 
  private:
+  Result<World::Source> follow(int world_rank, log::LogKey key, std::uint64_t begins_behind);
+  void publish_left();
   void meet_all();
   void meet(int world_rank);
   void gone(const replication::LogName& name, const replication::Gone& gone) override;
@@ -131,6 +148,7 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   std::set<int> met_;
   std::set<replication::EndpointNumber> strangers_;  // of other worlds
   std::map<replication::LogName, World::Source> followed_;
+  std::set<replication::LogName> published_;            // `writer` is whom to
   std::map<int, Patience> patience_;                    // of each rank that is followed
   std::map<int, replication::EndpointNumber> drivers_;  // that were met, by rank
   std::set<replication::LogName> asked_at_end_;         // of lost ranks: the driver was asked for all

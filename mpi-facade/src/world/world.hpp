@@ -202,6 +202,12 @@ class World {
   /// Of any rank, this one too. The arena may not be ready() yet. The log of a rank on another node is copied
   /// to this rank from then on; the copy is used again as this rank reads it, whatever the log keeps.
   virtual Source source(int world_rank, log::LogKey key) { return {arena_of(world_rank), key}; }
+  /// In a copy of the process, behind take_over(), once for each log that it had asked source() for and still
+  /// reads: source(), from behind the first `record_count` records on, which it has read. A reader of a rank
+  /// on another node is to be opened again.
+  virtual Source source_behind(int world_rank, log::LogKey key, std::uint64_t /*record_count*/) {
+    return source(world_rank, key);
+  }
   /// The arena with the cursors of `world_rank` in the logs that this rank writes. Not ready() yet: none. A
   /// rank on another node has none anywhere: publish_to() adds what stands for it.
   virtual log::PeerArena cursors_of(int world_rank) { return arena_of(world_rank); }

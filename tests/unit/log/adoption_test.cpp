@@ -149,6 +149,32 @@ TEST_CASE("adoption: a recycled log's live part and cursors are adopted", "[log]
   CHECK(last == 20000);
 }
 
+TEST_CASE("adoption: a log that begins behind records counts them, and so does a successor", "[log]") {
+  auto memory = std::make_unique<Memory>(arena_bytes);
+  auto arena = make_arena(*memory);
+  constexpr std::uint64_t first = 1000;
+  auto writer = LogWriter::open(*arena, key, {.live_bytes_max = arena_bytes, .begins_behind = first});
+  REQUIRE(writer);
+  CHECK(writer->published() == first);
+  LogReader reader = LogReader::open(arena->reading(), writer->index());
+  CHECK(reader.records_before() == 0);
+  CHECK_FALSE(reader.peek());
+  CHECK(reader.records_before() == first);
+  for (std::uint64_t number = first; number < first + 700; ++number) {
+    REQUIRE(writer->publish(1, 0, number, pattern(number, size_of(number))));
+    const auto record = reader.peek();
+    REQUIRE(record);
+    CHECK((record->label == number && reader.records_before() == number));
+    reader.advance();
+    CHECK(reader.find_damage() == nullptr);
+  }
+  auto copy = memory->copy();
+  auto successor = make_arena(*copy);
+  auto adopted = LogWriter::open(*successor, key, {});
+  REQUIRE(adopted);
+  CHECK(adopted->published() == first + 700);
+}
+
 TEST_CASE("adoption: damage is a clear error", "[log]") {
   Memory memory(arena_bytes);
   auto arena = make_arena(memory);

@@ -232,5 +232,55 @@ TEST_CASE("crash: at whatever step memory changes its shape, the pool is whole",
   }
 }
 
+// A log that begins behind records that it does not have.
+
+constexpr LogKey late_key{3, 5};
+constexpr std::uint64_t late_begin = 500;
+
+/// What a predecessor has left of the log is given up, and it begins anew, some times.
+bool begin_late(ArenaWriter& arena) {
+  if (arena.find_log(late_key)) {
+    auto left = LogWriter::open(arena, late_key, {});
+    if (!left || (left->published() != 0 && left->published() < late_begin)) return false;
+    left->discard();
+  }
+  for (int round = 0; round < 3; ++round) {
+    auto log = LogWriter::open(arena, late_key, {.begins_behind = late_begin});
+    if (!log || !log->publish(1, 0, late_begin, pattern(late_begin, 100))) return false;
+    if (log->published() != late_begin + 1) return false;
+    if (round < 2) log->discard();
+  }
+  return true;
+}
+
+TEST_CASE("crash: at whatever step a log begins behind records, its successor finds it whole",
+          "[log][crash]") {
+  for (std::string_view step :
+       {"directory:log-written", "directory:log-committed", "standby:copy-numbered",
+        "allocate:header-written", "allocate:header-committed", "publish:chunk-allocated",
+        "standby:copy-begun", "publish:committed", "discard:flagged", "discard:unlinked"}) {
+    for (const std::uint64_t count : {1, 2}) {
+      INFO(step << " at its pass " << count);
+      Shared shared;
+      const pid_t child = ::fork();
+      REQUIRE(child >= 0);
+      if (child == 0) {
+        auto arena = ArenaWriter::open(shared.arena(), small_arena());
+        arm_crash_point(step, count);
+        ::_exit(begin_late(**arena) ? 0 : 1);
+      }
+      int status = 0;
+      REQUIRE(::waitpid(child, &status, 0) == child);
+      // The directory gets one entry, and the pool one chunk.
+      const bool is_once = step.starts_with("directory:") || step.starts_with("allocate:");
+      REQUIRE((WIFSIGNALED(status) || (count > 1 && is_once && WEXITSTATUS(status) == 0)));
+      auto adopted = ArenaWriter::adopt(shared.arena(), small_arena());
+      REQUIRE(adopted);
+      CHECK((*adopted)->find_damage().empty());
+      CHECK(begin_late(**adopted));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace llamada::log

@@ -63,6 +63,38 @@ TEST_CASE("history reader: it has each record in order, and goes on at a place",
   CHECK(compare(again, *record, 2000) == 1);
 }
 
+TEST_CASE("history reader: it passes over chunks up to a record", "[log]") {
+  Memory memory(std::size_t{64} << 20);
+  auto arena = make_arena(memory);
+  auto writer = LogWriter::create(*arena, key, {.retention = Retention::keep_all});
+  REQUIRE(writer);
+  constexpr std::uint64_t last = 30000;
+  for (std::uint64_t number = 1; number <= last; ++number) publish(*writer, number);
+  for (std::uint64_t number = 1; number <= last + 50; number += 997) {
+    HistoryReader reader(arena->reading(), 0, {.copied_bytes_max = copied_bytes_max});
+    CHECK_FALSE(reader.pass_chunks(number));
+    REQUIRE(reader.first_number() == 1);
+    std::uint64_t at = 1;
+    int records = 0;
+    while (at < number) {
+      if (const auto passed = reader.pass_chunks(number); passed && *passed > at) {
+        REQUIRE(*passed <= number);
+        at = *passed;
+        continue;
+      }
+      if (!reader.peek()) break;
+      reader.advance();
+      ++at;
+      ++records;
+    }
+    CHECK(at == std::min(number, last + 1));
+    CHECK(records < 4096);  // of one chunk
+    const auto record = reader.peek();
+    REQUIRE(record.has_value() == (number <= last));
+    if (record) CHECK(compare(reader, *record, number) == 1);
+  }
+}
+
 TEST_CASE("history reader: it stops where the writer has used memory again", "[log]") {
   Memory memory(std::size_t{64} << 20);
   auto arena = make_arena(memory);

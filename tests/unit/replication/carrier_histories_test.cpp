@@ -55,6 +55,76 @@ TEST_CASE("carrier: the driver serves what a silent writer has, from the first r
     CHECK(process->carrier->faults(FrameFault::malformed) == 0);
 }
 
+TEST_CASE("carrier: a copy begins behind records that its keeper has read before", "[replication]") {
+  Three job;
+  const LogName name{1, {1, 5}};
+  LogWriter log = job.one.log(5, log::Retention::keep_all);
+  REQUIRE(job.one.carrier->publish_to(log, {1, 5}, 2));
+  for (std::uint64_t number = 1; number <= 300; ++number) publish(log, number, number * 37 % 3000);
+  for (const bool asks_driver : {true, false}) {
+    CAPTURE(asks_driver);
+    const auto history = asks_driver ? std::optional(driver_endpoint(0)) : std::nullopt;
+    auto copy = job.other.carrier->follow(1, name, {.history = history, .begins_behind = 250});
+    REQUIRE(copy);
+    CHECK((*copy)->published() == 250);
+    LogReader reader = job.other.reader(**copy);
+    job.pass_all(20ms);
+    CHECK((*copy)->published() == 300);
+    for (std::uint64_t number = 251; number <= 300; ++number) {
+      const auto record = reader.peek();
+      REQUIRE(record);
+      CHECK(log::holds(record->payload, number, number * 37 % 3000));
+      reader.advance();
+    }
+    CHECK_FALSE(reader.peek());
+    // The next keeper is another life of the same, which begins with nothing.
+    job.other.begin(2);
+    auto left = LogWriter::open(*job.other.arena, copy_key(name), {});
+    REQUIRE(left);
+    left->discard();
+    job.driver.found.strangers[2] = job.other.state;
+    job.introduce();
+    REQUIRE(job.other.carrier->meet(driver_endpoint(0), job.driver.state));
+    REQUIRE(job.driver.carrier->meet(2, job.other.state));
+  }
+}
+
+TEST_CASE("carrier: a driver passes over much that a keeper has, a little at a time", "[replication]") {
+  Three job;
+  // The last chunk of most of them has more records than are passed over at a time.
+  for (std::uint64_t low = 5; low < 9; ++low) {
+    CAPTURE(low);
+    const LogName name{1, {1, low}};
+    LogWriter log = job.one.log(low, log::Retention::keep_all);
+    const std::uint64_t count = 40000 + low * 1000;
+    for (std::uint64_t number = 1; number <= count; ++number) publish(log, number, 8);
+    auto copy = job.other.carrier->follow(1, name, {.begins_behind = count - 3});
+    REQUIRE(copy);
+    REQUIRE(job.catch_up(name));
+    job.pass_silently(20ms);
+    CHECK((*copy)->published() == count);
+  }
+  CHECK(job.other.heard.ends == std::vector<std::uint64_t>{45000, 46000, 47000, 48000});
+  CHECK(job.driver.found.questions == 4);
+}
+
+TEST_CASE("carrier: a log without a writer is served on", "[replication]") {
+  Two two;
+  std::uint32_t index = 0;
+  {
+    LogWriter ended = two.one.log(5, log::Retention::keep_all);
+    for (std::uint64_t number = 1; number <= 40; ++number) publish(ended, number, number);
+    index = ended.index();
+  }
+  CHECK(two.one.carrier->is_idle());
+  REQUIRE(two.one.carrier->publish_ended(index, {1, 5}, 2));
+  CHECK_FALSE(two.one.carrier->is_idle());
+  LogWriter& copy = two.follow({1, {1, 5}});
+  two.pass(20ms);
+  CHECK(copy.published() == 40);
+  CHECK(two.one.carrier->is_idle());
+}
+
 TEST_CASE("carrier: a catch-up with a log that is not there yet ends, and finds it later", "[replication]") {
   Three job;
   const LogName name{1, {1, 5}};

@@ -15,7 +15,6 @@
 namespace llamada::llamanet {
 namespace {
 
-constexpr std::size_t with_book_descriptors_count = 6;
 // libc's getpid() is the MPI library's within a rank.
 std::int32_t own_pid() { return static_cast<std::int32_t>(::syscall(SYS_getpid)); }
 

@@ -34,7 +34,7 @@ Status Application::take_over() {
   std::vector<FileDescriptor> descriptors;
   auto attached = driver_->ask<Attached>(
       Attach{static_cast<std::uint32_t>(owner_pid_), slot(), options_.token, options_.name}, descriptors,
-      attached_descriptors_count);
+      with_book_descriptors_count);
   if (!attached) return propagate(attached);
   LLAMADA_CRASH_POINT("standby:attached");
   // What they lead to is mapped and open already.

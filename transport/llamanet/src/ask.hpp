@@ -19,6 +19,8 @@ namespace llamada::llamanet {
 
 /// What comes with the answer to an attach, in a job on one node.
 inline constexpr std::size_t attached_descriptors_count = 3;
+/// The same in a job on several nodes.
+inline constexpr std::size_t with_book_descriptors_count = 6;
 
 /// Errors: what the driver refused with; closed; parse_error for an answer of another kind.
 template <typename Expected>

@@ -285,10 +285,10 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
 Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Park& park) {
   auto& caller = socket_->caller(number);
   if (caller.greeted) return failure(Errc::parse_error, "park after attach");
-  if (options_.on_demand || options_.nodes)
-    return failure(Errc::unsupported, "this driver keeps no standbys");
-  if (park.slot >= roster_.count())
-    return failure(Errc::not_found, "this driver has no slot {}; it has {}", park.slot, roster_.count());
+  if (options_.on_demand) return failure(Errc::unsupported, "this driver keeps no standbys");
+  if (park.slot >= roster_.count() || roster_.is_remote(park.slot))
+    return failure(Errc::not_found, "this driver has no slot {} of its own; it has {} slots", park.slot,
+                   roster_.count());
   caller.greeted = true;
   DriverEvent event{DriverEvent::Kind::parked, park.slot, caller.pid};
   event.question = {number, request};

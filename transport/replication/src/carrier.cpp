@@ -107,13 +107,28 @@ void Carrier::begin_again(Peer& peer) {
 }
 
 Result<Carrier::OwnLog> Carrier::publish_to(log::LogWriter& log, log::LogKey key, EndpointNumber keeper) {
-  const LogName name{options_.identity.endpoint, key};
+  auto cursor = keeper_cursor(key, keeper);
+  if (!cursor) return propagate(cursor);
+  log.add_reader(*cursor);
+  return publish(log.index(), key, keeper, *cursor);
+}
+
+Result<Carrier::OwnLog> Carrier::publish_ended(std::uint32_t index, log::LogKey key, EndpointNumber keeper) {
+  auto cursor = keeper_cursor(key, keeper);
+  if (!cursor) return propagate(cursor);
+  return publish(index, key, keeper, *cursor);
+}
+
+Result<log::CursorEntry*> Carrier::keeper_cursor(log::LogKey key, EndpointNumber keeper) {
   if (own_ == nullptr)
     return failure(Errc::unsupported, "endpoint {} has no arena to publish logs in",
                    options_.identity.endpoint);
-  auto cursor = own_->cursor(keeper_key(key), keeper);
-  if (!cursor) return propagate(cursor);
-  log.add_reader(*cursor);
+  return own_->cursor(keeper_key(key), keeper);
+}
+
+Carrier::OwnLog Carrier::publish(std::uint32_t index, log::LogKey key, EndpointNumber keeper,
+                                 log::CursorEntry* cursor) {
+  const LogName name{options_.identity.endpoint, key};
   const auto [at, is_new] = source_of_.try_emplace(name, static_cast<OwnLog>(sources_.size()));
   if (is_new) {
     // In the place of a withdrawn one, if there is any.
@@ -121,14 +136,14 @@ Result<Carrier::OwnLog> Carrier::publish_to(log::LogWriter& log, log::LogKey key
     at->second = static_cast<OwnLog>(free - sources_.begin());
     auto source = std::make_unique<Source>();
     source->name = name;
-    source->place = {.arena = own_->own(), .index = log.index()};
+    source->place = {.arena = own_->own(), .index = index};
     if (free == sources_.end())
       sources_.push_back(std::move(source));
     else
       *free = std::move(source);
   }
   Source& source = *sources_[at->second];
-  if (source.find(keeper) == nullptr) source.followers.push_back({.keeper = keeper, .cursor = *cursor});
+  if (source.find(keeper) == nullptr) source.followers.push_back({.keeper = keeper, .cursor = cursor});
   if (const auto peer = peers_.find(keeper); peer != peers_.end()) {
     Source::Follower& follower = *source.find(keeper);
     follower.has_left = peer->second->left_early.erase(name) > 0;

@@ -44,7 +44,9 @@ Result<log::LogWriter> Carrier::open_copy(const LogName& name, const FollowOptio
     return failure(Errc::unsupported, "endpoint {} has no arena to keep copies in",
                    options_.identity.endpoint);
   return log::LogWriter::open(*own_, copy_key(name),
-                              {.live_bytes_max = no_bound_bytes, .readers_expected = options.local_readers});
+                              {.live_bytes_max = no_bound_bytes,
+                               .readers_expected = options.local_readers,
+                               .begins_behind = options.begins_behind});
 }
 
 /// The copy has one feed for each holder, with the same alias until it is followed no more.

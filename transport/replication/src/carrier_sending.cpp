@@ -1,6 +1,7 @@
 // How a carrier makes frames of what is to be sent.
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "peer.hpp"
 
@@ -121,6 +122,7 @@ void Carrier::send_controls(Peer& peer, Time now) {
 
 /// One frame of each log in turn.
 void Carrier::send_records(Peer& peer, Time now) {
+  std::vector<LogNumber> passing;
   while (!peer.ready.empty() && peer.small.session.may_send(room_.size())) {
     const LogNumber alias = peer.ready.front();
     peer.ready.pop_front();
@@ -136,9 +138,15 @@ void Carrier::send_records(Peer& peer, Time now) {
       } else {
         peer.ready.push_back(alias);
       }
+    } else if (served->is_passing()) {
+      passing.push_back(alias);
     } else if (served->is_at_end()) {
       end_history(peer, *served, now);
     }
+  }
+  for (const LogNumber alias : passing) {
+    peer.make_ready(alias);
+    note_due(peer, Time{0});
   }
 }
 

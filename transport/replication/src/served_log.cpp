@@ -11,6 +11,9 @@ constexpr std::size_t whole_overhead_bytes = frame_head_bytes + 8 + 8 + 16 + log
 /// So few pieces come sooner in order, on the link on which their record begins.
 constexpr std::size_t frames_on_small_link_max = 6;
 
+/// At records and chunks that are passed over.
+constexpr int looks_at_a_time = 1024;
+
 }  // namespace
 
 ServedLog::ServedLog(LogNumber alias, const Follow& follow, std::size_t frame_bytes_max,
@@ -57,13 +60,28 @@ bool ServedLog::begin(std::optional<std::uint64_t> first) {
 
 void ServedLog::set_credit(std::uint64_t bytes) { credit_ = std::max(credit_, bytes); }
 
-/// Passes over what the keeper has already.
-std::optional<log::Record> ServedLog::peek() {
-  if (!is_attached_) return std::nullopt;
-  for (; at_ < next_; ++at_) {
-    if (!reader_.peek()) return std::nullopt;
+/// Moves over what the keeper has already. False: the log has not so much, or more is to be passed over. Of a
+/// history so much at a time, for its server has others to serve.
+bool ServedLog::pass_over() {
+  is_passing_ = false;
+  for (int looks = 0; at_ < next_;) {
+    is_passing_ = looks >= looks_at_a_time && is_history();
+    if (is_passing_) return false;
+    if (const auto at = reader_.pass_chunks(next_); at && *at > at_) {
+      at_ = *at;
+      looks += log::HistoryReader::chunks_passed_max;
+      continue;
+    }
+    if (!reader_.peek()) return false;
     reader_.advance();
+    ++at_;
+    ++looks;
   }
+  return true;
+}
+
+std::optional<log::Record> ServedLog::peek() {
+  if (!is_attached_ || !pass_over()) return std::nullopt;
   return reader_.peek();
 }
 
@@ -220,7 +238,7 @@ Item ServedLog::write_pulled(std::uint64_t record, const Payload& payload, std::
 
 bool ServedLog::is_at_end() {
   if (!is_history() || has_ended_ || has_begun_) return false;
-  return reader_.has_stopped() || (sent_cost_ < credit_ && !peek());
+  return reader_.has_stopped() || (sent_cost_ < credit_ && !peek() && !is_passing_);
 }
 
 bool ServedLog::go_on() {

@@ -74,6 +74,9 @@ class ServedLog {
   /// Of a history: whether all that is there was sent, or nothing more can be read, and end() has not been
   /// called since.
   bool is_at_end();
+  /// Of a history: whether more of what the keeper has already is to be passed over. Each attempt to write
+  /// goes on with that.
+  bool is_passing() const { return is_passing_; }
   /// The keeper was told the end. What is written later is sent after go_on().
   void end() { has_ended_ = true; }
   bool has_ended() const { return has_ended_; }
@@ -84,6 +87,7 @@ class ServedLog {
 
  private:
   bool begin(std::optional<std::uint64_t> first);
+  bool pass_over();
   std::optional<log::Record> peek();
   WireRecord to_wire(const log::Record& record) const;
   bool put_piece(ServedReader& reader, const log::Record& record, const Item& item,
@@ -105,6 +109,7 @@ class ServedLog {
   std::uint64_t sent_cost_ = 0;
   std::uint64_t credit_ = 0;
   bool has_ended_ = false;
+  bool is_passing_ = false;
   bool has_begun_ = false;  // record next_: its pieces are being sent
   std::uint64_t begun_bytes_ = 0, offset_ = 0;
   std::uint64_t begun_by_ = 0;  // of the pieces that are sent in trains

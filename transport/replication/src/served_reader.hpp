@@ -56,6 +56,11 @@ class ServedReader {
   void advance() {
     std::visit([](auto& reader) { reader.advance(); }, reader_);
   }
+  /// HistoryReader::pass_chunks(); nothing for a log of this process.
+  std::optional<std::uint64_t> pass_chunks(std::uint64_t number) {
+    auto* history = std::get_if<log::HistoryReader>(&reader_);
+    return history != nullptr ? history->pass_chunks(number) : std::nullopt;
+  }
   log::LogPosition position() const {
     return std::visit([](const auto& reader) { return reader.position(); }, reader_);
   }

@@ -49,6 +49,11 @@ class HistoryReader {
   bool copy(const Record& record, std::uint64_t offset, std::span<std::byte> to);
   /// Moves over the record that peek() gave; only after one.
   void advance() { ++cell_; }
+  /// Where it stands at the beginning of a chunk: moves over chunks whose records all come before the one
+  /// with this number, at most chunks_passed_max of them, without a look at the records. Gives the number of
+  /// the record that is next then; nothing if it stands elsewhere.
+  std::optional<std::uint64_t> pass_chunks(std::uint64_t number);
+  static constexpr int chunks_passed_max = 64;
   LogPosition position() const;
 
   /// The writer has used again what this reader had yet to read, or the log is damaged: peek() gives nothing
@@ -59,6 +64,8 @@ class HistoryReader {
   bool enter_first();
   bool enter(const Chunk& chunk, std::uint32_t cell);
   bool follow_link(const Cell& cell);
+  std::optional<Chunk> linked_by(const Cell& cell) const;
+  std::optional<Chunk> chunk_behind();
   std::optional<Record> read(const Cell& cell);
   std::optional<Record> read_apart(const Cell& cell, Record record);
   bool is_still(const Chunk& chunk) const;

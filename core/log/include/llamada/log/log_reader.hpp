@@ -163,7 +163,7 @@ class LogReader {
   }
   LogPosition position() const;
   /// How many records of the log come before the one that peek() or peek_announced() gave, those of its chunk
-  /// that were withdrawn included; only after one.
+  /// that were withdrawn included; 0 before the first of these calls.
   std::uint64_t records_before() const {
     return chunk_.records_before + chunk_.cell_count - static_cast<std::uint64_t>(cells_end_ - cell_);
   }

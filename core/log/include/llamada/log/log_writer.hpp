@@ -39,6 +39,9 @@ struct LogOptions {
   std::uint32_t endpoint = 0;
   /// Whether it is a WriterEndpoint's, which nobody carries on: its entry is used again after discard().
   bool is_endpoints = false;
+  /// Of a new log that copies another one: what is published in it comes behind so many records of that one,
+  /// which are not here. It takes its first chunk at once.
+  std::uint64_t begins_behind = 0;
 };
 
 class LogWriter;
@@ -104,8 +107,8 @@ class LogWriter {
   LogWriter(LogWriter&& other) noexcept;
   LogWriter& operator=(LogWriter&& other) noexcept;
 
-  /// A new entry in the directory; no chunk is taken before the first record. Errors: out_of_resources
-  /// (directory full).
+  /// A new entry in the directory; no chunk is taken before the first record, unless options say so. Errors:
+  /// out_of_resources (directory full).
   static Result<LogWriter> create(ArenaWriter& arena, LogKey key, const LogOptions& options);
 
   /// Goes on behind the last committed record of a predecessor. Retention is as options say. Errors:
@@ -296,6 +299,7 @@ class LogWriter {
   std::uint64_t room_wanted_for(std::uint64_t payload_bytes) const;
   void take_payload_ahead(std::uint64_t payload_bytes) const;
   static Result<LogWriter> attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
+  Status begin_behind(std::uint64_t record_count);
   bool fits(std::size_t payload_bytes) const;
   bool lies_in_last_chunk(std::span<const std::byte> payload) const;
   Status next_chunk(std::size_t payload_bytes, Filling filling, std::size_t run_bytes = 0);

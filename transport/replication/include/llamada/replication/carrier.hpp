@@ -105,6 +105,8 @@ class Carrier {
   /// Lets `keeper` follow this log of the own arena as {identity.endpoint, key}. Its cursor keeps what the
   /// keeper has not applied. Errors: out_of_resources, unsupported (there is no arena).
   Result<OwnLog> publish_to(log::LogWriter& log, log::LogKey key, EndpointNumber keeper);
+  /// The same of a log that keeps all and has no writer any more.
+  Result<OwnLog> publish_ended(std::uint32_t index, log::LogKey key, EndpointNumber keeper);
   /// After commits: sends what windows and credit allow, at once.
   void grown(OwnLog log, Time now);
   /// After commits to any logs that this peer follows, and after its logs were read here: sends what windows
@@ -124,6 +126,8 @@ class Carrier {
     std::uint64_t window_bytes = 512 << 10;
     /// First this holder is asked for what it has, by catch_up(); `holder` is followed when that is over.
     std::optional<EndpointNumber> history;
+    /// A new copy begins behind so many records of the log.
+    std::uint64_t begins_behind = 0;
   };
   /// Keeps a copy of this log under copy_key() in the own arena and follows `holder` from where it ends;
   /// again for a copy that is kept: from another holder. The writer of the copy stays in place; nothing but
@@ -201,6 +205,8 @@ class Carrier {
   void begin_again(Peer& peer);
   void end(Peer& peer);
   bool receive_bulk(Time now);
+  Result<log::CursorEntry*> keeper_cursor(log::LogKey key, EndpointNumber keeper);
+  OwnLog publish(std::uint32_t index, log::LogKey key, EndpointNumber keeper, log::CursorEntry* cursor);
   void attach_waiting(Source& source);
   void attach(Peer& peer, ServedLog& served);
   void attend_active(Time now);
