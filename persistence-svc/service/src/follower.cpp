@@ -204,7 +204,7 @@ Status Follower::commit() {
 Status Follower::abandon() {
   Status ended;
   if (merger_) {
-    ended = merger_->finish({});
+    ended = merger_->stop();
     if (auto reloaded = topics_.all().at(heard_)->reload(); !reloaded) ended = reloaded;
     merger_.reset();
   }

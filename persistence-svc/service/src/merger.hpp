@@ -39,6 +39,12 @@ class Merger {
   };
   /// Writes all that is left and makes it durable. Errors: the store's.
   Status finish(const End& end);
+  /// The same when not all has come: nothing is dropped, and what set_writer() said does not hold. Errors:
+  /// the store's.
+  Status stop() {
+    writers_.clear();
+    return finish({});
+  }
 
   std::size_t added_count() const { return added_count_; }
   std::size_t dropped_count() const { return dropped_count_; }

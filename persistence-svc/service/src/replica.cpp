@@ -206,7 +206,7 @@ Status Replica::abandon() {
   Status ended;
   for (auto& [key, compared] : compared_) {
     if (!compared.merger) continue;
-    if (auto finished = compared.merger->finish({}); !finished) ended = finished;
+    if (auto finished = compared.merger->stop(); !finished) ended = finished;
     if (auto reloaded = compared.keeper->reload(); !reloaded) ended = reloaded;
   }
   compared_.clear();

@@ -3,8 +3,9 @@
 
 namespace llamada::service {
 
-TEST_CASE("two services: the second one gets the past of writers that are gone, and serves when the first ends",
-          "[service]") {
+TEST_CASE(
+    "two services: the second one gets the past of writers that are gone, and serves when the first ends",
+    "[service]") {
   Domain domain;
   domain.start(domain.one);
   Application& writer = domain.add(kept_all());
@@ -47,7 +48,8 @@ TEST_CASE("two services: a sample is acknowledged once both disks have it", "[se
   CHECK(domain.past() == counted(9));
 }
 
-TEST_CASE("two services: one that was away gets what it has missed, and gives what only it has", "[service]") {
+TEST_CASE("two services: one that was away gets what it has missed, and gives what only it has",
+          "[service]") {
   Domain domain;
   domain.start(domain.one);
   Application& first = domain.add(kept_all());
@@ -177,7 +179,8 @@ TEST_CASE("two services: a damaged sample comes from the other store, whichever 
   CHECK(damaged.said.empty());
 }
 
-TEST_CASE("two services: a follower that does not answer holds nobody for good, and joins again", "[service]") {
+TEST_CASE("two services: a follower that does not answer holds nobody for good, and joins again",
+          "[service]") {
   Domain domain;
   domain.start(domain.one);
   domain.align(domain.other);

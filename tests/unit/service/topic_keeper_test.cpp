@@ -113,7 +113,8 @@ TEST_CASE("topic keeper: a sample that another writer's has replaced does not co
   }
 }
 
-TEST_CASE("topic keeper: goes on after a restart though the last thing that it kept was dropped", "[service]") {
+TEST_CASE("topic keeper: goes on after a restart though the last thing that it kept was dropped",
+          "[service]") {
   OnDisk disk;
   disk.keeper->writer_came(one, offer(newest));
   disk.keeper->writer_came(other, offer(newest));
