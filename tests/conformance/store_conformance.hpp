@@ -293,6 +293,9 @@ inline void check_dropping(const Maker& maker, std::unique_ptr<Store>& store) {
     Numbers left = from_to(8, 19);
     left.insert(left.begin(), {5, 6});
     CHECK(read(*store, stream) == left);
+    CHECK(store->streams()[0].last == 19);
+    if (maker.survives) reopen(maker, store);
+    CHECK(store->streams()[0].used == 20);
     CHECK(append(*store, stream, 20).error().code() == Errc::invalid_argument);
     CHECK(append(*store, stream, 21));
     left.push_back(21);

@@ -234,7 +234,7 @@ TEST_CASE("kept: a limit of DURABILITY_SERVICE holds the writer, and says so", "
   CHECK(kept_world.past(policies) == counted(4));  // the fourth comes from the writer
 }
 
-TEST_CASE("kept: a store has one service, and a domain too", "[kept]") {
+TEST_CASE("kept: a store has one service", "[kept]") {
   KeptWorld kept_world;
   kept_world.service().start();
   const std::vector<std::string> command = {LLAMADA_PERSISTD, "--driver", kept_world.world().socket_name(),
@@ -244,11 +244,6 @@ TEST_CASE("kept: a store has one service, and a domain too", "[kept]") {
   const Ended locked = run(same_store);
   CHECK(locked.code == 1);
   CHECK(locked.text.find("is in use by process") != std::string::npos);
-  auto same_domain = command;
-  same_domain.push_back(kept_world.folder / "other");
-  const Ended second = run(same_domain);
-  CHECK(second.code == 1);
-  CHECK(second.text.find("already keeps the topics of domain 0; end it first") != std::string::npos);
   CHECK(run({LLAMADA_PERSISTD}).code == 2);
 }
 

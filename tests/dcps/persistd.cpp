@@ -5,6 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "test.hpp"
 
 namespace llamada::dcps::test {
@@ -37,8 +40,16 @@ Persistd::~Persistd() {
 }
 
 void Persistd::start() {
+  const int output =
+      words_.empty() ? -1 : ::open(words_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   pid_ = start_until_ready({LLAMADA_PERSISTD, "--store", store_, "--driver", socket_name_},
-                           "--ready-descriptor");
+                           "--ready-descriptor", output);
+  if (output >= 0) ::close(output);
+}
+
+std::string Persistd::said() const {
+  std::ifstream file(words_);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 void Persistd::send(int signal) const {
@@ -61,13 +72,13 @@ int Persistd::end() {
   return code_of(status);
 }
 
-pid_t start_until_ready(std::vector<std::string> command, const std::string& option) {
+pid_t start_until_ready(std::vector<std::string> command, const std::string& option, int output) {
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
   ::fcntl(ready[0], F_SETFD, FD_CLOEXEC);
   command.push_back(option);
   command.push_back(std::to_string(ready[1]));
-  const pid_t child = spawn(command, -1);
+  const pid_t child = spawn(command, output);
   ::close(ready[1]);
   char byte = 0;
   const bool is_ready = ::read(ready[0], &byte, 1) == 1;

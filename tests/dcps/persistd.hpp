@@ -24,15 +24,20 @@ class Persistd {
   int end();
   bool is_running() const { return pid_ > 0; }
   void send(int signal) const;
+  /// What its processes have said up to now, if it was told to keep that in a file before it was started.
+  void keep_words(std::string file) { words_ = std::move(file); }
+  std::string said() const;
 
  private:
   std::string store_;
   std::string socket_name_;
+  std::string words_;
   pid_t pid_ = -1;
 };
 
 /// Starts a program that writes a byte to the descriptor of `option` when it is ready. Its process id.
-pid_t start_until_ready(std::vector<std::string> command, const std::string& option);
+/// `output`: where it writes both outputs; -1: to ours.
+pid_t start_until_ready(std::vector<std::string> command, const std::string& option, int output = -1);
 
 /// Runs a program to its end: what it says on both outputs, and its exit code.
 struct Ended {

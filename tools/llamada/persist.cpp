@@ -74,6 +74,7 @@ Result<Figures> figures_of(const store::Store& store, const Kept& kept) {
       figures.policy = writer->qos.datawriter.durability_service;
       return true;
     }
+    if (item.kind != service::item_sample) return true;
     auto sample = service::decode_sample(item);
     if (!sample) return fine = propagate(sample), false;
     ++(sample->kind == topics::ChangeKind::alive ? figures.samples : figures.disposals);

@@ -4,6 +4,7 @@
 
 #include "description.hpp"
 #include "llamada/base/random.hpp"
+#include "llamada/topics/service_role.hpp"
 
 namespace llamada::topics::detail {
 namespace {
@@ -170,7 +171,11 @@ Status ParticipantState::look_at_all() {
   if (auto changed = transport.poll(); !changed) return propagate(changed);
   own_entry().asserted_ns.store(now_ns(), std::memory_order_release);
   look_at_peers();
-  for (ReaderImplementation* reader : readers) reader->look_at_services(services());
+  if (!readers.empty()) {
+    const auto serving = services(true);
+    const bool has_standby = !services(false).empty();
+    for (ReaderImplementation* reader : readers) reader->look_at_services(serving, has_standby);
+  }
   judge_new();
   bury_retired();
   drain();
@@ -209,12 +214,13 @@ void ParticipantState::look_at_peers() {
   }
 }
 
-/// The participants that keep topics, but for the own one.
-std::vector<std::uint64_t> ParticipantState::services() const {
+/// The participants that keep topics, but for the own one: those that serve, or those that stand by.
+std::vector<std::uint64_t> ParticipantState::services(bool that_serve) const {
   std::vector<std::uint64_t> found;
   for (const PeerView& view : peers_)
     if (view.id != 0 && view.id != own_arena_id() && view.alive && view.has_participant &&
-        view.participant.keeps_topics)
+        view.participant.keeps_topics &&
+        (service_role(view.participant) == ServiceRole::serves) == that_serve)
       found.push_back(view.id);
   return found;
 }
@@ -474,7 +480,8 @@ void ParticipantState::keep_time() {
   const std::int64_t now = now_ns();
   for (WriterImplementation* writer : writers) due_by(writer->keep_time(now));
   for (ReaderImplementation* reader : readers) due_by(reader->keep_time(now));
-  due_by(keeper_watch.keep_time(now, options.keeps_topics || !services().empty(), options.domain));
+  const bool has_service = options.keeps_topics || !services(true).empty() || !services(false).empty();
+  due_by(keeper_watch.keep_time(now, has_service, options.domain));
 }
 
 }  // namespace llamada::topics::detail

@@ -177,9 +177,9 @@ void ReaderImplementation::hold_writers() {
     if (!is_from_service(*stream) && !past_->holds()) stream->held = false;
 }
 
-void ReaderImplementation::look_at_services(const std::vector<std::uint64_t>& services) {
+void ReaderImplementation::look_at_services(const std::vector<std::uint64_t>& services, bool has_standby) {
   if (!past_) return;
-  past_->look(services, participant_.now_ns());
+  past_->look(services, has_standby, participant_.now_ns());
   hold_writers();
 }
 

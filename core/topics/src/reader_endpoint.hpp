@@ -30,8 +30,8 @@ class ReaderImplementation final : public ReaderEndpoint {
   /// Ends streams of which nothing is left, and says which writers are not alive. When to be called next.
   std::int64_t keep_time(std::int64_t now_ns);
   void drop_finished();
-  /// These participants keep topics and are there now.
-  void look_at_services(const std::vector<std::uint64_t>& services);
+  /// These participants serve as persistence services now; others may stand by.
+  void look_at_services(const std::vector<std::uint64_t>& services, bool has_standby);
   /// Whether the next poll() is to see more of it than what arrives.
   bool wants_look() const;
   bool judge_all = true;  // it is new, or its QoS has changed

@@ -9,7 +9,7 @@
 
 namespace llamada::topics::detail {
 
-void ReaderPast::look(const std::vector<std::uint64_t>& services, std::int64_t now_ns) {
+void ReaderPast::look(const std::vector<std::uint64_t>& services, bool has_standby, std::int64_t now_ns) {
   std::erase_if(services_, [&](const auto& known) {
     if (std::find(services.begin(), services.end(), known.first) != services.end()) return false;
     if (!known.second.is_served) lost_ns_ = now_ns;
@@ -18,7 +18,10 @@ void ReaderPast::look(const std::vector<std::uint64_t>& services, std::int64_t n
   for (const std::uint64_t service : services) services_.try_emplace(service, Service{false, now_ns});
   // One that is there, perhaps for one that has died, gives what both have.
   if (!services_.empty()) lost_ns_ = never_ns;
-  if (!std::exchange(has_looked_, true)) holds_ = awaits();
+  if (!std::exchange(has_looked_, true)) {
+    if (services_.empty() && has_standby) lost_ns_ = now_ns;  // one of them is about to serve
+    holds_ = awaits();
+  }
   release_if_over(now_ns);
 }
 

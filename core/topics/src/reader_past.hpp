@@ -29,8 +29,9 @@ class ReaderPast {
 
   // The services, by the ids of their participants.
 
-  /// These are there now. The first call decides whether writers are held at first.
-  void look(const std::vector<std::uint64_t>& services, std::int64_t now_ns);
+  /// These serve now, and others may stand by to take their place. The first call decides whether writers
+  /// are held at first.
+  void look(const std::vector<std::uint64_t>& services, bool has_standby, std::int64_t now_ns);
   /// The service's writer for this reader has come, or has given it something.
   void progressed(std::uint64_t service, std::int64_t now_ns);
   /// The service has given all that it has.
@@ -61,7 +62,7 @@ class ReaderPast {
   std::string topic_;
   std::map<Guid, std::uint64_t> through_;  // the last number of each origin
   std::map<std::uint64_t, Service> services_;
-  std::int64_t lost_ns_ = never_ns;  // when a service died that had not given all
+  std::int64_t lost_ns_ = never_ns;  // since when the next service is awaited, which gives what is missing
   bool has_looked_ = false;
   bool holds_ = false;
   std::int64_t released_ns_ = -linger_ns;

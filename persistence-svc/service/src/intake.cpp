@@ -20,8 +20,9 @@ qos::EndpointQos request_for(const qos::EndpointQos& offer) {
 }  // namespace
 
 Result<std::unique_ptr<Intake>> Intake::open(topics::Participant& participant,
-                                             const topics::EndpointInfo& writer, TopicKeeper& keeper) {
-  std::unique_ptr<Intake> intake(new Intake(writer, keeper));
+                                             const topics::EndpointInfo& writer, TopicKeeper& keeper,
+                                             Feed& feed) {
+  std::unique_ptr<Intake> intake(new Intake(writer, keeper, feed));
   topics::EndpointSpec spec = spec_only_with(writer);
   spec.qos = request_for(writer.qos);
   spec.keeps = true;
@@ -31,13 +32,15 @@ Result<std::unique_ptr<Intake>> Intake::open(topics::Participant& participant,
   return intake;
 }
 
-void Intake::acknowledge() {
-  acknowledged_ = taken_;
-  if (!has_ended_) reader_->acknowledge(writer_.id, taken_);
+void Intake::acknowledge_offered() {
+  if (acknowledged_ == offered_) return;
+  acknowledged_ = offered_;
+  if (!has_ended_) reader_->acknowledge(writer_.id, offered_);
 }
 
 bool Intake::on_sample(const topics::EndpointId&, topics::Sample&& sample) {
-  if (!keeper_.take(writer_.guid, sample.header(), sample.data())) return false;
+  if (feed_.refuses() || !keeper_.take(writer_.guid, sample.header(), sample.data())) return false;
+  feed_.took(keeper_, writer_.guid, sample.header(), sample.data());
   const topics::Sample copied = std::move(sample);
   taken_ = copied.header().sequence_number;
   return true;
@@ -51,10 +54,12 @@ void Intake::on_matched(const topics::EndpointInfo& writer) {
 void Intake::on_qos_changed(const topics::EndpointInfo& writer) {
   writer_ = writer;
   keeper_.writer_came(writer_.guid, writer_.qos);
+  feed_.came(keeper_, writer_.guid, writer_.qos);
 }
 
 void Intake::on_unmatched(const topics::EndpointId&, bool died) {
   keeper_.writer_gone(writer_.guid, died);
+  feed_.gone(keeper_, writer_.guid, died);
   has_ended_ = true;
 }
 

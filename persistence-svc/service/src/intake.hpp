@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "feed.hpp"
 #include "llamada/topics/participant.hpp"
 #include "topic_keeper.hpp"
 
@@ -15,26 +16,38 @@ namespace llamada::service {
 /// Threads: the Participant's.
 class Intake final : private topics::ReaderEvents {
  public:
-  /// The keeper must outlive it. Errors: as Participant::create_reader().
+  /// Keeper and feed must outlive it. Errors: as Participant::create_reader().
   static Result<std::unique_ptr<Intake>> open(topics::Participant& participant,
-                                              const topics::EndpointInfo& writer, TopicKeeper& keeper);
+                                              const topics::EndpointInfo& writer, TopicKeeper& keeper,
+                                              Feed& feed);
   ~Intake() override = default;
 
   const topics::EndpointId& writer() const { return writer_.id; }
+  const topics::EndpointInfo& info() const { return writer_; }
+  const TopicKeeper& keeper() const { return keeper_; }
+  /// The writer is matched and has not ended.
+  bool is_here() const { return is_matched_ && !has_ended_; }
   /// True if acknowledged samples must be durable: DURABILITY PERSISTENT.
   bool is_persistent() const {
     return writer_.qos.datawriter.durability.kind == qos::DurabilityKind::persistent;
   }
   bool has_unacknowledged() const { return taken_ != acknowledged_; }
   /// Not from within Participant::poll(): all that was taken is kept.
-  void acknowledge();
+  void acknowledge() {
+    offer();
+    acknowledge_offered();
+  }
+  /// The same in two steps: all that was taken is on its way to the services that follow, and they have it.
+  void offer() { offered_ = taken_; }
+  void acknowledge_offered();
   /// Discovery says that the writer has gone. The next poll() may still read what it has left.
   void writer_has_gone() { writer_has_gone_ = true; }
   /// Nothing more comes: all its samples were taken and acknowledged, or it has gone and left nothing.
   bool is_over() const { return is_matched_ ? has_ended_ && !has_unacknowledged() : writer_has_gone_; }
 
  private:
-  Intake(topics::EndpointInfo writer, TopicKeeper& keeper) : writer_(std::move(writer)), keeper_(keeper) {}
+  Intake(topics::EndpointInfo writer, TopicKeeper& keeper, Feed& feed)
+      : writer_(std::move(writer)), keeper_(keeper), feed_(feed) {}
 
   bool on_sample(const topics::EndpointId& writer, topics::Sample&& sample) override;
   void on_matched(const topics::EndpointInfo& writer) override;
@@ -46,8 +59,10 @@ class Intake final : private topics::ReaderEvents {
 
   topics::EndpointInfo writer_;
   TopicKeeper& keeper_;
+  Feed& feed_;
   std::unique_ptr<topics::ReaderEndpoint> reader_;
   std::uint64_t taken_ = 0;
+  std::uint64_t offered_ = 0;
   std::uint64_t acknowledged_ = 0;
   bool is_matched_ = false;
   bool has_ended_ = false;

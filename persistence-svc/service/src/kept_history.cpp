@@ -116,6 +116,13 @@ const std::vector<std::uint32_t>* KeptHistory::writers_of(std::uint64_t key) con
   return found == instances_.end() ? nullptr : &found->second.writers;
 }
 
+std::vector<std::pair<std::uint64_t, std::uint32_t>> KeptHistory::written() const {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> written;
+  for (const auto& [key, instance] : instances_)
+    for (const std::uint32_t writer : instance.writers) written.emplace_back(key, writer);
+  return written;
+}
+
 void KeptHistory::unregistered(std::uint64_t key, std::uint32_t writer, std::int64_t now_ns) {
   const auto found = instances_.find(key);
   if (found == instances_.end()) return;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "llamada/qos/durability_service.hpp"
@@ -51,6 +52,8 @@ class KeptHistory {
   /// True if the writer is known to write the instance.
   bool is_written_by(std::uint64_t instance, std::uint32_t writer) const;
   const std::vector<std::uint32_t>* writers_of(std::uint64_t instance) const;
+  /// All instances with those that write them.
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> written() const;
 
   /// Drops disposed instances that are due. When to be called next.
   std::int64_t clean(std::int64_t now_ns);

@@ -14,6 +14,29 @@ tl::unexpected<Error> not_a_topic(const char* what) {
                  what);
 }
 
+/// Nothing stands behind the number if there are no gaps, as in older releases.
+void encode(const Seen& seen, ByteWriter& to) {
+  to.number(seen.last());
+  for (const Seen::Gap& gap : seen.gaps()) {
+    to.number(gap.first);
+    to.number(gap.last);
+  }
+}
+
+Seen take_seen(ByteReader& from) {
+  Seen seen;
+  seen.through(from.number<std::uint64_t>());
+  std::uint64_t before = 0;
+  while (from.ok() && from.left_bytes() > 0 && seen.gaps().size() < Seen::gap_count_max) {
+    const auto first = from.number<std::uint64_t>();
+    const auto last = from.number<std::uint64_t>();
+    from.require(before < first && first <= last && last <= seen.last());
+    if (from.ok()) seen.add_gap({first, last});
+    before = last;
+  }
+  return seen;
+}
+
 void put(ByteWriter& to, const topics::Guid& guid) {
   to.number(guid.participant);
   to.number(guid.endpoint);
@@ -78,13 +101,14 @@ Result<KeptSample> decode_sample(const store::Item& item) {
   sample.kind = static_cast<topics::ChangeKind>(kind);
   sample.instance = item.group;
   sample.source_timestamp_ns = item.time_ns;
+  sample.is_merged = (item.flags & flag_merged) != 0;
   return sample;
 }
 
 std::vector<std::byte> encode_head(const KeptWriter& writer) {
   ByteWriter to;
   put(to, writer.guid);
-  to.number(writer.seen);
+  encode(writer.seen, to);
   return to.take();
 }
 
@@ -92,7 +116,7 @@ Result<KeptWriter> decode_writer(const store::Item& item) {
   ByteReader from(item.head);
   KeptWriter writer;
   writer.guid = take_guid(from);
-  writer.seen = from.number<std::uint64_t>();
+  writer.seen = take_seen(from);
   if (item.kind != item_writer || !from.is_complete()) return not_a_topic("the record of a writer");
   auto qos = qos::deserialize(item.body);
   if (!qos) return propagate(qos);

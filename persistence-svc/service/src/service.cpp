@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "feed.hpp"
+#include "follower.hpp"
 #include "intake.hpp"
 #include "llamada/topics/matching.hpp"
+#include "replicas.hpp"
 #include "served.hpp"
-#include "topic_keeper.hpp"
+#include "topics.hpp"
 
 namespace llamada::service {
 namespace {
@@ -23,6 +26,10 @@ bool needs_service(const topics::EndpointInfo& endpoint) {
   return durability_of(endpoint) >= qos::DurabilityKind::transient && !endpoint.only_with && !endpoint.keeps;
 }
 
+bool is_of_link(const topics::EndpointInfo& endpoint) {
+  return !endpoint.writer && (endpoint.topic == link_up || endpoint.topic == link_down);
+}
+
 }  // namespace
 
 Service::Service(ServiceOptions options, topics::Transport& transport, const Clock& clock,
@@ -30,44 +37,45 @@ Service::Service(ServiceOptions options, topics::Transport& transport, const Clo
     : options_(std::move(options)),
       clock_(clock),
       store_(store),
-      participant_(transport, clock, {options_.domain, options_.name, {}, true}, this) {}
+      topics_(std::make_unique<Topics>(store, clock, options_.domain, options_.say)),
+      feed_(std::make_unique<Feed>()),
+      participant_(transport, clock, {options_.domain, options_.name, encode(role_), true}, this) {}
 
 Service::~Service() = default;
 
 Result<std::unique_ptr<Service>> Service::open(ServiceOptions options, topics::Transport& transport,
                                                const Clock& clock, store::Store& store) {
   std::unique_ptr<Service> service(new Service(std::move(options), transport, clock, store));
-  if (auto loaded = service->load(); !loaded) return propagate(loaded);
+  if (auto loaded = service->topics_->load(); !loaded) return propagate(loaded);
   return service;
-}
-
-Status Service::load() {
-  for (const store::StreamInfo& stream : store_.streams()) {
-    auto topic = decode_topic(stream.description);
-    if (!topic) return tl::unexpected<Error>(topic.error().within(fmt::format("stream '{}'", stream.name)));
-    if (topic->key.domain != options_.domain) continue;
-    auto keeper = TopicKeeper::open(store_, *topic, clock_, options_.say);
-    if (!keeper) return propagate(keeper);
-    keepers_.emplace(topic->key, std::move(*keeper));
-  }
-  return {};
 }
 
 Status Service::work() {
   if (auto polled = participant_.poll(); !polled) return polled;
-  if (!rival_) return rival_;
+  if (auto decided = decide(); !decided) return decided;
+  if (role_ != topics::ServiceRole::serves) {
+    follow_round();
+  } else if (auto served = serve_round(); !served) {
+    return served;
+  }
+  gone_.clear();
+  return {};
+}
+
+Status Service::serve_round() {
   bool was_full = false;
-  for (const auto& [key, keeper] : keepers_) was_full |= keeper->take_full();
-  const bool is_written = commit();
+  for (const auto& [key, keeper] : topics_->all()) was_full |= keeper->take_full();
+  const bool is_written = !feed_->is_frozen() && commit();
   drop_writers();
   drop_new_writers();
-  open_intakes();
+  if (!feed_->is_frozen()) open_intakes();
   for (const auto& intake : intakes_)
     if (is_gone(intake->writer())) intake->writer_has_gone();
+  for (const topics::EndpointId& gone : gone_) replicas_->gone(gone);
+  replicas_->work(intakes_);
   open_served();
-  serve(is_written && !was_full);
+  if (!feed_->is_frozen()) serve(is_written && !was_full && !feed_->refuses());
   drop_readers();
-  gone_.clear();
   keep_time();
   if (was_full && is_written) participant_.wake_self();  // there is room again
   return {};
@@ -82,37 +90,47 @@ Status Service::wait(std::chrono::nanoseconds at_most) {
 // Who is there.
 
 void Service::on_participant(const topics::ParticipantInfo& participant) {
-  // Of two that start at once, the later one gives way.
-  if (!participant.keeps_topics || participant.id >= participant_.id()) return;
-  rival_ = failure(Errc::already_exists,
-                   "process {} ('{}') already keeps the topics of domain {}; end it first, or serve another "
-                   "domain",
-                   participant.pid, participant.name, options_.domain);
+  if (participant.keeps_topics && participant.id != participant_.id())
+    services_[participant.id] = participant;
 }
 
 void Service::on_endpoint(const topics::EndpointInfo& endpoint) {
+  if (endpoint.id.participant == participant_.id()) return;
+  if (is_of_link(endpoint)) {
+    link_readers_[endpoint.id] = endpoint;
+    if (replicas_ && endpoint.topic == link_down) replicas_->add(endpoint);
+  }
   if (!needs_service(endpoint)) return;
-  if (endpoint.writer)
-    new_writers_.push_back({endpoint});
-  else
-    new_readers_.push_back(endpoint);
+  const bool serves = role_ == topics::ServiceRole::serves;
+  if (endpoint.writer) {
+    known_writers_[endpoint.id] = {endpoint};
+    if (serves) new_writers_.push_back({endpoint});
+  } else {
+    known_readers_[endpoint.id] = endpoint;
+    if (serves) new_readers_.push_back(endpoint);
+  }
 }
 
-void Service::on_endpoint_gone(const topics::EndpointId& endpoint) { gone_.push_back(endpoint); }
+/// Who follows reads what a writer has left when it has to serve before the serving one has read that.
+void Service::on_endpoint_gone(const topics::EndpointId& endpoint) {
+  gone_.push_back(endpoint);
+  known_readers_.erase(endpoint);
+  link_readers_.erase(endpoint);
+  if (role_ == topics::ServiceRole::serves)
+    known_writers_.erase(endpoint);
+  else if (const auto found = known_writers_.find(endpoint); found != known_writers_.end())
+    found->second.has_died = true;
+}
 
 void Service::on_left_behind(const topics::EndpointInfo& writer) {
-  if (needs_service(writer)) new_writers_.push_back({writer, true});
+  if (!needs_service(writer)) return;
+  if (role_ == topics::ServiceRole::serves)
+    new_writers_.push_back({writer, true});
+  else
+    known_writers_[writer.id] = {writer, true};
 }
 
 // Writers.
-
-Result<TopicKeeper*> Service::keeper_of(const topics::EndpointInfo& writer) {
-  const TopicKey key{options_.domain, writer.topic, writer.type, writer.type_hash, writer.keyed};
-  if (const auto found = keepers_.find(key); found != keepers_.end()) return found->second.get();
-  auto keeper = TopicKeeper::open(store_, {key, writer.type_description}, clock_, options_.say);
-  if (!keeper) return propagate(keeper);
-  return keepers_.emplace(key, std::move(*keeper)).first->second.get();
-}
 
 void Service::open_intakes() {
   const bool is_due = clock_.monotonic().count() >= retry_new_ns_;
@@ -146,9 +164,10 @@ void Service::drop_new_writers() {
 
 Status Service::open_intake(const topics::EndpointInfo& writer, bool has_died) {
   if (writer.guid.participant == 0) return failure(Errc::unsupported, "it is of an older release of Llamada");
-  auto keeper = keeper_of(writer);
+  const TopicKey key{options_.domain, writer.topic, writer.type, writer.type_hash, writer.keyed};
+  auto keeper = topics_->open({key, writer.type_description});
   if (!keeper) return propagate(keeper);
-  auto intake = Intake::open(participant_, writer, **keeper);
+  auto intake = Intake::open(participant_, writer, **keeper, *feed_);
   if (!intake) return propagate(intake);
   if (has_died) (*intake)->writer_has_gone();
   intakes_.push_back(std::move(*intake));
@@ -169,22 +188,28 @@ bool Service::commit() {
 }
 
 Status Service::write() {
-  for (auto& [key, keeper] : keepers_) {
-    for (Status completed = keeper->complete_batch(); !completed; completed = keeper->complete_batch()) {
-      if (completed.error().code() != Errc::would_block) return completed;
-      if (auto written = store_.write(); !written) return propagate(written);
-    }
-  }
-  auto batch = store_.write();
+  auto batch = topics_->write();
   if (!batch) return propagate(batch);
   const bool must_sync = std::any_of(intakes_.begin(), intakes_.end(), [](const auto& intake) {
     return intake->is_persistent() && intake->has_unacknowledged();
   });
   Status synced;
   if (must_sync) synced = store_.sync(*batch);
+  if (feed_->is_active()) {
+    if (synced) pass_on();
+    return synced;
+  }
   for (const auto& intake : intakes_)
     if (intake->has_unacknowledged() && (synced || !intake->is_persistent())) intake->acknowledge();
   return synced;
+}
+
+/// To the services that follow: one batch at a time, which is acknowledged once all of them have it.
+void Service::pass_on() {
+  if (!replicas_->have_all()) return;
+  for (const auto& intake : intakes_) intake->acknowledge_offered();
+  replicas_->publish(feed_->take());
+  for (const auto& intake : intakes_) intake->offer();
 }
 
 /// Once, until it is over. A disk that fails is not asked again and again.
@@ -199,7 +224,7 @@ void Service::say_trouble(const Status& trouble) {
 
 std::vector<const TopicKeeper*> Service::keepers_for(const topics::EndpointInfo& reader) const {
   std::vector<const TopicKeeper*> fitting;
-  for (const auto& [key, keeper] : keepers_)
+  for (const auto& [key, keeper] : topics_->all())
     if (topic_difference(key, reader) == topics::TopicDifference::none) fitting.push_back(keeper.get());
   return fitting;
 }
@@ -245,18 +270,21 @@ bool Service::is_gone(const topics::EndpointId& endpoint) const {
 
 void Service::keep_time() {
   due_ns_ = INT64_MAX;
-  for (const auto& [key, keeper] : keepers_) due_ns_ = std::min(due_ns_, keeper->keep_time());
+  if (!feed_->is_frozen())
+    for (const auto& [key, keeper] : topics_->all()) due_ns_ = std::min(due_ns_, keeper->keep_time());
   if (retry_ns_ != 0) due_ns_ = std::min(due_ns_, retry_ns_);
   if (!new_writers_.empty()) due_ns_ = std::min(due_ns_, retry_new_ns_);
 }
 
 ServiceFigures Service::figures() const {
   ServiceFigures figures;
-  figures.topics = keepers_.size();
-  for (const auto& [key, keeper] : keepers_) figures.samples += keeper->sample_count();
+  figures.topics = topics_->all().size();
+  figures.samples = topics_->sample_count();
   figures.writers = intakes_.size();
   figures.served_readers = served_readers_;
   figures.served_samples = served_samples_;
+  figures.role = role_;
+  figures.followers = replicas_ ? replicas_->follower_count() : 0;
   return figures;
 }
 

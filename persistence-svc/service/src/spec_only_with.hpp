@@ -15,4 +15,19 @@ inline topics::EndpointSpec spec_only_with(const topics::EndpointInfo& other) {
   return spec;
 }
 
+/// A writer of a link between services: nothing is lost, and nothing stays behind.
+inline qos::EndpointQos link_offer() {
+  qos::DataWriterQos writer;
+  writer.reliability.kind = qos::ReliabilityKind::reliable;
+  writer.history.kind = qos::HistoryKind::keep_all;
+  return qos::endpoint_qos(writer, qos::PublisherQos{});
+}
+
+inline qos::EndpointQos link_request() {
+  qos::DataReaderQos reader;
+  reader.reliability.kind = qos::ReliabilityKind::reliable;
+  reader.history.kind = qos::HistoryKind::keep_all;
+  return qos::endpoint_qos(reader, qos::SubscriberQos{});
+}
+
 }  // namespace llamada::service

@@ -50,7 +50,7 @@ Status TopicKeeper::load() {
   const auto known =
       std::find_if(infos.begin(), infos.end(), [&](const auto& each) { return each.id == stream_; });
   if (known == infos.end()) return {};  // it is declared in the open batch
-  next_number_ = known->last + 1;
+  next_number_ = known->used + 1;
   // All that lies there was to be kept when it was written, whichever record stands behind it.
   const std::int64_t now_ns = clock_.monotonic().count();
   history_.set_policy(
@@ -71,15 +71,45 @@ Status TopicKeeper::load() {
   return read ? loaded : read;
 }
 
+Status TopicKeeper::reload() {
+  const auto before = std::exchange(writers_, {});
+  std::vector<std::pair<std::uint64_t, topics::Guid>> written;
+  for (const auto& [instance, writer] : history_.written())
+    written.emplace_back(instance, before[writer].guid);
+  const qos::DurabilityService policy = history_.policy();
+  indices_.clear();
+  to_drop_.clear();
+  history_ = KeptHistory([this](const KeptHistory::Entry& entry) { dropped(entry); });
+  if (auto loaded = load(); !loaded) return loaded;
+  for (const Writer& each : before) {
+    if (each.guid == topics::Guid()) continue;
+    Writer& writer = writers_[index_of(each.guid)];
+    writer.seen.add(each.seen);
+    writer.is_here = each.is_here;
+    writer.is_deleted = each.is_deleted;
+    writer.begins = each.begins;
+    if (each.is_here) writer.qos = each.qos;
+  }
+  if (has_policy_) history_.set_policy(policy, clock_.monotonic().count());
+  for (const auto& [instance, guid] : written) writes(guid, instance);
+  return {};
+}
+
 Status TopicKeeper::load_item(const store::Item& item) {
+  if (item.kind == item_aligned) {
+    if (aligned_mark_ != 0 && aligned_mark_ != item.number) to_drop_.push_back(aligned_mark_);
+    aligned_mark_ = item.number;
+    remembers_all_ = true;
+    return {};
+  }
   if (item.kind == item_writer) {
     auto kept = decode_writer(item);
     if (!kept) return propagate(kept);
     Writer& writer = writers_[index_of(kept->guid)];
     if (writer.record != 0) to_drop_.push_back(writer.record);
     writer.record = item.number;
-    writer.record_seen = kept->seen;
-    writer.seen = std::max(writer.seen, kept->seen);
+    writer.record_seen = kept->seen.last();
+    writer.seen.add(kept->seen);
     writer.qos = std::move(kept->qos);
     writer.has_changed = false;
     loaded_policy_ = writer.qos.datawriter.durability_service;
@@ -88,10 +118,16 @@ Status TopicKeeper::load_item(const store::Item& item) {
   auto sample = decode_sample(item);
   if (!sample) return propagate(sample);
   const std::uint32_t index = index_of(sample->origin.writer);
-  writers_[index].seen = std::max(writers_[index].seen, sample->origin.number);
+  Writer& writer = writers_[index];
+  if (sample->origin.number <= writer.loaded) {  // an interrupted alignment has left it
+    to_drop_.push_back(item.number);
+    return {};
+  }
+  writer.loaded = sample->origin.number;
+  writer.seen.through(sample->origin.number);
   count(sample->instance,
         {item.number, sample->source_timestamp_ns, index, sample->kind == ChangeKind::disposed,
-         is_by_source(writers_[index].qos)},
+         sample->is_merged || is_by_source(writer.qos)},
         sample->origin.number);
   return {};
 }
@@ -106,6 +142,7 @@ std::uint32_t TopicKeeper::index_of(const topics::Guid& guid) {
 
 void TopicKeeper::writer_came(const topics::Guid& guid, const qos::EndpointQos& qos) {
   Writer& writer = writers_[index_of(guid)];
+  writer.begins = writer.begins || !writer.is_here;
   writer.is_here = true;
   writer.has_changed = writer.has_changed || !(writer.qos == qos);
   writer.qos = qos;
@@ -117,6 +154,20 @@ void TopicKeeper::writer_gone(const topics::Guid& guid, bool died) {
   writers_[index].is_here = false;
   writers_[index].is_deleted = !died;
   history_.writer_gone(index, clock_.monotonic().count());
+}
+
+void TopicKeeper::all_gone() {
+  for (std::uint32_t index = 0; index < writers_.size(); ++index)
+    if (writers_[index].is_here) writer_gone(topics::Guid(writers_[index].guid), true);
+}
+
+void TopicKeeper::writes(const topics::Guid& guid, std::uint64_t instance) {
+  const std::uint32_t index = index_of(guid);
+  if (writers_[index].is_here) history_.writes(instance, index);
+}
+
+void TopicKeeper::for_each_written(const OnWritten& on_written) const {
+  for (const auto& [instance, writer] : history_.written()) on_written(instance, writers_[writer].guid);
 }
 
 /// The policy is the topic's, so that of the first writer counts.
@@ -136,15 +187,32 @@ bool TopicKeeper::take(const topics::Guid& guid, const topics::SampleHeader& hea
   const std::uint32_t index = index_of(guid);
   Writer& writer = writers_[index];
   const bool is_stored = header.kind == ChangeKind::alive || is_disposal(header.kind);
-  if (header.sequence_number > writer.seen) {
+  if (header.sequence_number > writer.seen.last()) {
+    if (!skip(writer, header.sequence_number)) return false;
     const KeptHistory::Entry entry{0, header.source_timestamp_ns, index, is_disposal(header.kind),
                                    is_by_source(writer.qos)};
     const bool is_kept =
         is_stored && is_heard(header.instance, index) && !history_.is_outdated(header.instance, entry);
     if (is_kept && !append(writer, entry, header, data)) return false;
-    writer.seen = header.sequence_number;
+    writer.seen.through(header.sequence_number);
+    writer.begins = false;
   }
   show(index, header);
+  return true;
+}
+
+/// What a writer no longer has when it is first read here, another service may have taken. That is recorded
+/// before anything newer is kept.
+bool TopicKeeper::skip(Writer& writer, std::uint64_t number) {
+  if (!writer.begins || number <= writer.seen.last() + 1) return true;
+  const Seen before = writer.seen;
+  writer.seen.begin_at(number);
+  writer.has_changed = true;
+  if (auto recorded = record(writer); !recorded) {
+    writer.seen = before;
+    return refuse(recorded.error());
+  }
+  writer.begins = false;
   return true;
 }
 
@@ -229,12 +297,16 @@ void TopicKeeper::show(std::uint32_t writer, const topics::SampleHeader& header)
 /// A writer's samples up to `seen` must not be kept again after a restart. Its newest kept sample says that,
 /// or else its record.
 bool TopicKeeper::needs_record(const Writer& writer) const {
-  if (writer.is_deleted && writer.kept_count == 0) return false;
-  if (writer.has_changed || writer.record == 0) return writer.is_here || writer.kept_count > 0;
-  return writer.seen > std::max(writer.record_seen, writer.newest_seen);
+  if (writer.guid == topics::Guid()) return false;  // it is forgotten
+  if (writer.is_deleted && writer.kept_count == 0 && !remembers_all_) return false;
+  if (writer.has_changed || writer.record == 0)
+    return writer.is_here || writer.kept_count > 0 || (remembers_all_ && writer.seen.last() > 0);
+  return writer.seen.last() > std::max(writer.record_seen, writer.newest_seen);
 }
 
 Status TopicKeeper::complete_batch() {
+  if (remembers_all_ && aligned_mark_ == 0)
+    if (auto marked = mark_aligned(); !marked) return marked;
   for (Writer& writer : writers_)
     if (needs_record(writer))
       if (auto recorded = record(writer); !recorded) return recorded;
@@ -243,11 +315,22 @@ Status TopicKeeper::complete_batch() {
 }
 
 void TopicKeeper::forget_if_over(Writer& writer) {
-  if (!writer.is_deleted || writer.kept_count > 0 || writer.record == 0) return;
+  if (!writer.is_deleted || writer.kept_count > 0 || writer.record == 0 || remembers_all_) return;
   to_drop_.push_back(writer.record);
   indices_.erase(writer.guid);
   const topics::Guid none;
   writer = Writer{.guid = none, .has_changed = false};
+}
+
+Status TopicKeeper::mark_aligned() {
+  store::Item item;
+  item.stream = stream_;
+  item.number = next_number_;
+  item.kind = item_aligned;
+  item.time_ns = clock_.realtime().count();
+  if (auto appended = store_.append(item); !appended) return appended;
+  aligned_mark_ = next_number_++;
+  return {};
 }
 
 Status TopicKeeper::record(Writer& writer) {
@@ -263,7 +346,7 @@ Status TopicKeeper::record(Writer& writer) {
   if (auto appended = store_.append(item); !appended) return appended;
   if (writer.record != 0) to_drop_.push_back(writer.record);
   writer.record = next_number_++;
-  writer.record_seen = writer.seen;
+  writer.record_seen = writer.seen.last();
   writer.has_changed = false;
   return {};
 }

@@ -33,6 +33,24 @@ class TopicKeeper {
                                                    const Clock& clock, Say say);
 
   const TopicKey& key() const { return topic_.key; }
+  const KeptTopic& topic() const { return topic_; }
+  store::StreamId stream() const { return stream_; }
+
+  // Beside the keepers of other services.
+
+  /// From now on the store remembers all writers, so that it can tell another store which samples it has
+  /// dropped. The batch must be completed.
+  void remember_all() { remembers_all_ = true; }
+  bool remembers_all() const { return remembers_all_; }
+  /// Reads again what the store has, after others have changed it; the writers that are there stay so. All of
+  /// the batch was written. Errors: as open().
+  Status reload();
+  /// All writers that are there have gone from this service's sight.
+  void all_gone();
+  /// The writer writes the instance.
+  void writes(const topics::Guid& writer, std::uint64_t instance);
+  using OnWritten = std::function<void(std::uint64_t instance, const topics::Guid& writer)>;
+  void for_each_written(const OnWritten& on_written) const;
 
   // The writers that are matched.
 
@@ -66,21 +84,24 @@ class TopicKeeper {
   struct Writer {
     topics::Guid guid;
     qos::EndpointQos qos;
-    std::uint64_t seen = 0;         // dealt with up to this sample
+    Seen seen;                      // the samples that were dealt with
     std::uint64_t record = 0;       // the item that says so; 0: there is none
     std::uint64_t record_seen = 0;  // what that item says
+    std::uint64_t loaded = 0;       // the number of its last sample in the store as it was loaded
     std::uint64_t newest = 0;       // the item of its newest sample that is kept
     std::uint64_t newest_seen = 0;  // that sample's number at the writer
     std::size_t kept_count = 0;     // its samples and disposals that are kept
     bool is_here = false;
     bool is_deleted = false;
-    bool has_changed = true;  // its policies since the record
+    bool begins = false;      // no sample has come since it is here
+    bool has_changed = true;  // its policies, or the gaps, since the record
   };
 
   TopicKeeper(store::Store& store, KeptTopic topic, const Clock& clock, Say say);
   Status load();
   Status load_item(const store::Item& item);
   std::uint32_t index_of(const topics::Guid& guid);
+  bool skip(Writer& writer, std::uint64_t number);
   bool append(Writer& writer, KeptHistory::Entry entry, const topics::SampleHeader& header,
               std::span<const std::byte> data);
   bool is_heard(std::uint64_t instance, std::uint32_t writer) const;
@@ -89,6 +110,7 @@ class TopicKeeper {
   void dropped(const KeptHistory::Entry& entry);
   bool refuse(const Error& why);
   Status record(Writer& writer);
+  Status mark_aligned();
   Status drop_pending();
   bool needs_record(const Writer& writer) const;
   void forget_if_over(Writer& writer);
@@ -107,6 +129,8 @@ class TopicKeeper {
   std::vector<std::uint64_t> to_drop_;  // items, with the batch that is open
   qos::DurabilityService loaded_policy_;
   bool has_policy_ = false;
+  bool remembers_all_ = false;
+  std::uint64_t aligned_mark_ = 0;  // the item that says so
   bool was_full_ = false;
   bool has_refused_ = false;
   bool has_disagreed_ = false;

@@ -113,6 +113,7 @@ class MemoryStore final : public Store {
         info.last = stream.items.rbegin()->first;
       }
       info.items = stream.items.size();
+      info.used = catalogue_.last_number(id);
       for (const auto& [number, kept] : stream.items) info.bytes += kept.bytes();
       all.push_back(std::move(info));
     }

@@ -200,6 +200,7 @@ std::vector<StreamInfo> SegmentStore::streams() const {
     }
     info.items = stream.entries.size() - stream.dropped;
     info.bytes = stream.bytes;
+    info.used = catalogue_.last_number(id);
     all.push_back(std::move(info));
   }
   return all;

@@ -113,6 +113,30 @@ TEST_CASE("topic keeper: a sample that another writer's has replaced does not co
   }
 }
 
+TEST_CASE("topic keeper: goes on after a restart though the last thing that it kept was dropped",
+          "[service]") {
+  OnDisk disk;
+  disk.keeper->writer_came(one, offer(newest));
+  disk.keeper->writer_came(other, offer(newest));
+  CHECK(disk.take(one, 1));
+  CHECK(disk.take(other, 1));
+  disk.write();
+  disk.keeper->writer_gone(one, false);
+  disk.write();
+  CHECK(disk.take(other, 2, 1, ChangeKind::disposed_unregistered));
+  disk.keeper->writer_gone(other, false);
+  CHECK(disk.keeper->keep_time() > 0);
+  disk.write();
+  disk.write();
+  REQUIRE(disk.text().empty());
+  REQUIRE(disk.store->streams()[0].items == 0);
+  disk.open();
+  disk.keeper->writer_came(one, offer(newest));
+  CHECK(disk.take(one, 2));
+  disk.write();
+  CHECK(disk.text() == "7.1:2");
+}
+
 TEST_CASE("topic keeper: BY_SOURCE_TIMESTAMP keeps what is newest by its source, whoever is read first",
           "[service]") {
   OnDisk disk;

@@ -13,10 +13,10 @@ constexpr Guid writer{1, 2};
 
 TEST_CASE("reader's past: without a service nothing is held", "[topics]") {
   ReaderPast past("topic");
-  past.look({}, 0);
+  past.look({}, false, 0);
   CHECK_FALSE(past.holds());
   CHECK_FALSE(past.awaits());
-  past.look({7}, second_ns);  // one that comes later gives what it has, and nobody is held for it
+  past.look({7}, false, second_ns);  // one that comes later gives what it has, and nobody is held for it
   CHECK_FALSE(past.holds());
   CHECK(past.awaits());
   past.ended(7, 2 * second_ns);
@@ -25,7 +25,7 @@ TEST_CASE("reader's past: without a service nothing is held", "[topics]") {
 
 TEST_CASE("reader's past: writers are held until all services have given what they have", "[topics]") {
   ReaderPast past("topic");
-  past.look({7, 8}, 0);
+  past.look({7, 8}, false, 0);
   CHECK(past.holds());
   past.ended(7, second_ns);
   CHECK(past.holds());
@@ -36,31 +36,31 @@ TEST_CASE("reader's past: writers are held until all services have given what th
 
 TEST_CASE("reader's past: a service that dies is waited for, and the next one takes its place", "[topics]") {
   ReaderPast past("topic");
-  past.look({7}, 0);
-  past.look({}, second_ns);
+  past.look({7}, false, 0);
+  past.look({}, false, second_ns);
   CHECK(past.holds());
-  past.look({8}, 2 * second_ns);
+  past.look({8}, false, 2 * second_ns);
   past.ended(8, 3 * second_ns);
   CHECK_FALSE(past.holds());
   CHECK_FALSE(past.awaits());
 
   ReaderPast at_once("topic");  // both are seen in one look
-  at_once.look({7}, 0);
-  at_once.look({8}, second_ns);
+  at_once.look({7}, false, 0);
+  at_once.look({8}, false, second_ns);
   at_once.ended(8, 2 * second_ns);
   CHECK_FALSE(at_once.awaits());
 
   ReaderPast before("topic");  // the next one comes before the death is seen
-  before.look({7}, 0);
-  before.look({7, 8}, second_ns);
-  before.look({8}, 2 * second_ns);
+  before.look({7}, false, 0);
+  before.look({7, 8}, false, second_ns);
+  before.look({8}, false, 2 * second_ns);
   before.ended(8, 3 * second_ns);
   CHECK_FALSE(before.awaits());
 }
 
 TEST_CASE("reader's past: a service that gives nothing is given up", "[topics]") {
   ReaderPast past("topic");
-  past.look({7}, 0);
+  past.look({7}, false, 0);
   CHECK(past.keep_time(9 * second_ns) == 10 * second_ns);
   past.progressed(7, 9 * second_ns);
   CHECK(past.keep_time(10 * second_ns) == 19 * second_ns);
@@ -78,4 +78,17 @@ TEST_CASE("reader's past: a sample is known by its origin", "[topics]") {
   CHECK(past.has({writer, 5}));
   CHECK_FALSE(past.has({writer, 6}));
   CHECK_FALSE(past.has({Guid{1, 3}, 1}));
+}
+
+TEST_CASE("reader's past: one that stands by is about to serve, and is waited for", "[topics]") {
+  ReaderPast past("topic");
+  past.look({}, true, 0);
+  CHECK(past.holds());
+  CHECK(past.awaits());
+  past.look({8}, false, second_ns);
+  CHECK(past.holds());
+  past.ended(8, 2 * second_ns);
+  CHECK_FALSE(past.holds());
+  past.look({8}, true, 3 * second_ns);  // a second one has nothing to give
+  CHECK_FALSE(past.awaits());
 }

@@ -183,7 +183,8 @@ std::vector<StreamInfo> SqliteStore::streams() const {
                    .first = static_cast<std::uint64_t>(query->integer(3)),
                    .last = static_cast<std::uint64_t>(query->integer(4)),
                    .items = static_cast<std::uint64_t>(query->integer(5)),
-                   .bytes = static_cast<std::uint64_t>(query->integer(6))});
+                   .bytes = static_cast<std::uint64_t>(query->integer(6)),
+                   .used = catalogue_.last_number(static_cast<StreamId>(query->integer(0)))});
   }
   if (code != SQLITE_DONE) {
     ++figures_.damaged_batches;

@@ -8,6 +8,7 @@
 
 #include "llamada/base/result.hpp"
 #include "llamada/qos/endpoint_qos.hpp"
+#include "llamada/service/seen.hpp"
 #include "llamada/store/store.hpp"
 #include "llamada/topics/origin.hpp"
 #include "llamada/topics/sample.hpp"
@@ -42,6 +43,11 @@ Result<KeptTopic> decode_topic(std::span<const std::byte> description);
 
 inline constexpr std::uint8_t item_sample = 1;
 inline constexpr std::uint8_t item_writer = 2;
+/// The store has been aligned with another one, so that what it knows of writers stays for good.
+inline constexpr std::uint8_t item_aligned = 3;
+/// Item::flags of a sample that came from another store after newer ones: source timestamps say where it
+/// belongs among those of its instance.
+inline constexpr std::uint8_t flag_merged = 1;
 
 /// A sample as an item of a stream. Its data, or with a disposal the key, are the item's body.
 struct KeptSample {
@@ -49,6 +55,7 @@ struct KeptSample {
   topics::ChangeKind kind = topics::ChangeKind::alive;  ///< alive or disposed
   std::uint64_t instance = 0;
   std::int64_t source_timestamp_ns = 0;
+  bool is_merged = false;  ///< flag_merged
 };
 std::vector<std::byte> encode_head(const KeptSample& sample);
 /// Errors: parse_error.
@@ -57,7 +64,7 @@ Result<KeptSample> decode_sample(const store::Item& item);
 /// The record of a writer; its newest one counts.
 struct KeptWriter {
   topics::Guid guid;
-  std::uint64_t seen = 0;  ///< The service has dealt with its samples up to this one.
+  Seen seen;  ///< The service has dealt with these samples of it.
   qos::EndpointQos qos;
 };
 std::vector<std::byte> encode_head(const KeptWriter& writer);

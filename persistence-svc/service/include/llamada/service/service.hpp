@@ -12,12 +12,17 @@
 #include "llamada/service/kept_topic.hpp"
 #include "llamada/store/store.hpp"
 #include "llamada/topics/participant.hpp"
+#include "llamada/topics/service_role.hpp"
 
 namespace llamada::service {
 
+class Feed;
+class Follower;
 class Intake;
+class Replicas;
 class Served;
 class TopicKeeper;
+class Topics;
 
 struct ServiceOptions {
   std::uint32_t domain = 0;
@@ -32,11 +37,16 @@ struct ServiceFigures {
   std::size_t writers = 0;  ///< That are read.
   std::uint64_t served_readers = 0;
   std::uint64_t served_samples = 0;
+  topics::ServiceRole role = topics::ServiceRole::joins;
+  std::size_t followers = 0;  ///< Other services that have all that this one has, while it serves.
 };
 
 /// Keeps all TRANSIENT and PERSISTENT topics of a domain (DDS 1.4, 2.2.3.4 and 2.2.3.5) in a store, and gives
 /// late readers what their writers can no longer give. A TRANSIENT sample is acknowledged once the store has
 /// written it, a PERSISTENT one once it is durable.
+///
+/// Of several services in a domain one serves. The others follow it: they get all that it has, each sample is
+/// acknowledged once they have it, too, and one of them takes its place when it ends.
 ///
 /// Threads: one. The transport, the clock and the store must outlive it.
 class Service final : private topics::DiscoveryEvents {
@@ -47,7 +57,7 @@ class Service final : private topics::DiscoveryEvents {
   ~Service() override;
 
   /// One round: takes what came, writes it, acknowledges it, and serves late readers. Errors: closed (the
-  /// domain is gone), already_exists (another service keeps the domain's topics).
+  /// domain is gone).
   Status work();
   /// Sleeps until there may be something for work(), at most so long. Errors: closed.
   Status wait(std::chrono::nanoseconds at_most);
@@ -56,14 +66,25 @@ class Service final : private topics::DiscoveryEvents {
  private:
   Service(ServiceOptions options, topics::Transport& transport, const Clock& clock, store::Store& store);
 
-  Status load();
-  Result<TopicKeeper*> keeper_of(const topics::EndpointInfo& writer);
+  // The two roles.
+  Status serve_round();
+  void follow_round();
+  Status decide();
+  const topics::ParticipantInfo* serving_one() const;
+  bool is_next() const;
+  Status begin_serving();
+  Status end_serving();
+  void join(const topics::ParticipantInfo& serving);
+  void end_following(bool tries_again);
+  Status take_role(topics::ServiceRole role);
+
   std::vector<const TopicKeeper*> keepers_for(const topics::EndpointInfo& reader) const;
   void open_intakes();
   Status open_intake(const topics::EndpointInfo& writer, bool has_died);
   void open_served();
   bool commit();
   Status write();
+  void pass_on();
   void serve(bool is_complete);
   void drop_writers();
   void drop_new_writers();
@@ -73,7 +94,7 @@ class Service final : private topics::DiscoveryEvents {
   void say_trouble(const Status& trouble);
 
   void on_participant(const topics::ParticipantInfo& participant) override;
-  void on_participant_gone(std::uint64_t) override {}
+  void on_participant_gone(std::uint64_t participant) override { services_.erase(participant); }
   void on_endpoint(const topics::EndpointInfo& endpoint) override;
   void on_endpoint_changed(const topics::EndpointInfo&) override {}
   void on_endpoint_gone(const topics::EndpointId& endpoint) override;
@@ -82,24 +103,35 @@ class Service final : private topics::DiscoveryEvents {
   const ServiceOptions options_;
   const Clock& clock_;
   store::Store& store_;
-  std::map<TopicKey, std::unique_ptr<TopicKeeper>> keepers_;
+  std::unique_ptr<Topics> topics_;
+  std::unique_ptr<Feed> feed_;
   struct NewWriter {
     topics::EndpointInfo info;
     bool has_died = false;
     bool waits_for_room = false;  // that it is not kept was said
   };
+  // Applications' endpoints, which one that begins to serve needs, and those of other services.
+  std::map<topics::EndpointId, NewWriter> known_writers_;
+  std::map<topics::EndpointId, topics::EndpointInfo> known_readers_;
+  std::map<topics::EndpointId, topics::EndpointInfo> link_readers_;
+  std::map<std::uint64_t, topics::ParticipantInfo> services_;  // the others
   std::vector<NewWriter> new_writers_;
   std::int64_t retry_new_ns_ = 0;  // when those that wait for room are tried again
   std::vector<topics::EndpointInfo> new_readers_;
   std::vector<topics::EndpointId> gone_;
-  Status rival_;
-  std::int64_t retry_ns_ = 0;  // of a store that does not take samples; 0: it does
+  topics::ServiceRole role_ = topics::ServiceRole::joins;
+  std::int64_t retry_join_ns_ = 0;
+  std::int64_t unserved_since_ns_ = 0;  // since when nobody serves; 0: somebody does
+  std::uint32_t lacks_of_ = 0;          // the process of a service that has what this one lacks; 0: none
+  std::int64_t retry_ns_ = 0;           // of a store that does not take samples; 0: it does
   std::int64_t due_ns_ = 0;
   std::uint64_t served_readers_ = 0;
   std::uint64_t served_samples_ = 0;
   topics::Participant participant_;
   std::vector<std::unique_ptr<Intake>> intakes_;  // end before the participant
   std::vector<std::unique_ptr<Served>> served_;
+  std::unique_ptr<Replicas> replicas_;  // of one that serves
+  std::unique_ptr<Follower> follower_;  // of one that follows
 };
 
 }  // namespace llamada::service

@@ -47,6 +47,7 @@ struct StreamInfo {
   std::uint64_t last = 0;   ///< The number of the newest item; 0 if there is none.
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;  ///< Of heads and bodies.
+  std::uint64_t used = 0;   ///< The greatest number that an item ever had: the next one's must be greater.
 };
 
 struct StoreFigures {

@@ -1,0 +1,61 @@
+#include "feed.hpp"
+
+namespace llamada::service {
+
+void Feed::set_active(bool active) {
+  is_active_ = active;
+  if (!active) take();
+}
+
+std::uint32_t Feed::index_of(const TopicKeeper& keeper) {
+  const auto [place, is_new] = indices_.try_emplace(&keeper, static_cast<std::uint32_t>(indices_.size()));
+  if (is_new && is_active_) {
+    LinkRecord record;
+    record.kind = LinkKind::topic;
+    record.topic_index = place->second;
+    record.kept_topic = keeper.topic();
+    add(record);
+  }
+  return place->second;
+}
+
+void Feed::add(const LinkRecord& record) {
+  messages_.push_back(encode(record));
+  bytes_ += messages_.back().size();
+}
+
+void Feed::took(const TopicKeeper& keeper, const topics::Guid& writer, const topics::SampleHeader& header,
+                std::span<const std::byte> data) {
+  if (!is_active_) return;
+  LinkRecord record;
+  record.kind = LinkKind::took;
+  record.topic_index = index_of(keeper);
+  record.number = static_cast<std::uint64_t>(header.kind);
+  record.sample.origin = {writer, header.sequence_number};
+  record.sample.instance = header.instance;
+  record.sample.source_timestamp_ns = header.source_timestamp_ns;
+  record.body = data;
+  add(record);
+}
+
+void Feed::came(const TopicKeeper& keeper, const topics::Guid& writer, const qos::EndpointQos& qos) {
+  if (!is_active_) return;
+  LinkRecord record;
+  record.kind = LinkKind::came;
+  record.topic_index = index_of(keeper);
+  record.sample.origin.writer = writer;
+  record.qos = qos;
+  add(record);
+}
+
+void Feed::gone(const TopicKeeper& keeper, const topics::Guid& writer, bool died) {
+  if (!is_active_) return;
+  LinkRecord record;
+  record.kind = LinkKind::gone;
+  record.topic_index = index_of(keeper);
+  record.sample.origin.writer = writer;
+  record.flag = died;
+  add(record);
+}
+
+}  // namespace llamada::service

@@ -1,0 +1,271 @@
+#include "replica.hpp"
+
+#include <fmt/core.h>
+
+#include "spec_only_with.hpp"
+
+namespace llamada::service {
+namespace {
+
+/// Whoever has not gone on for so long has to join again, so that it holds nobody.
+constexpr std::int64_t patience_ns = 10'000'000'000;
+
+}  // namespace
+
+Result<std::unique_ptr<Replica>> Replica::open(topics::Participant& participant,
+                                               const topics::EndpointInfo& reader, Topics& topics, Feed& feed,
+                                               const Clock& clock) {
+  std::unique_ptr<Replica> replica(new Replica(reader, topics, feed, clock));
+  topics::EndpointSpec spec = spec_only_with(reader);
+  spec.qos = link_offer();
+  auto writer = participant.create_writer(spec, *replica);
+  if (!writer) return propagate(writer);
+  replica->writer_ = std::move(*writer);
+  replica->progress();
+  return replica;
+}
+
+// What the other one says.
+
+bool Replica::take(const topics::EndpointId& writer, std::span<const std::byte> message, bool may_join) {
+  if (other_writer_ && *other_writer_ != writer) return true;  // of a former attempt
+  if (stage_ != Stage::waits && stage_ != Stage::listens) return !failed_;
+  if (stage_ == Stage::waits && !may_join) return false;
+  progress();
+  auto record = decode_link(message);
+  if (!record) {
+    failed_ = propagate(record);
+    return true;
+  }
+  if (stage_ == Stage::listens) {
+    failed_ = take_record(*record);
+  } else if (record->kind == LinkKind::join) {
+    other_writer_ = writer;
+    stage_ = Stage::joined;
+    if (record->number != link_version)
+      failed_ = failure(Errc::unsupported, "it is of another release of Llamada");
+  }
+  return true;
+}
+
+Status Replica::take_record(const LinkRecord& record) {
+  if (record.kind == LinkKind::topic) return take_topic(record);
+  if (record.kind == LinkKind::end) {
+    stage_ = Stage::heard;
+    return {};
+  }
+  const auto found = by_index_.find(record.topic_index);
+  if (found == by_index_.end()) return failure(Errc::parse_error, "it names a topic that it has not told");
+  Compared& compared = *found->second;
+  if (record.kind == LinkKind::sample) return take_sample(compared, record);
+  compared.other.writers[record.sample.origin.writer] = {record.seen, record.qos, 0};
+  return {};
+}
+
+Status Replica::take_topic(const LinkRecord& record) {
+  const TopicKey& key = record.kept_topic.key;
+  auto place = compared_.find(key);
+  if (place == compared_.end()) {
+    auto keeper = topics_.open(record.kept_topic);
+    if (!keeper) return propagate(keeper);
+    auto own = topics_.state_of(record.kept_topic);
+    if (!own) return propagate(own);
+    place = compared_.emplace(key, Compared{}).first;
+    place->second.keeper = *keeper;
+    place->second.merger = std::make_unique<Merger>(topics_.store(), std::move(*own));
+  }
+  place->second.other.topic = record.kept_topic;
+  place->second.other.lost_batches = record.flag;
+  by_index_[record.topic_index] = &place->second;
+  return {};
+}
+
+Status Replica::take_sample(Compared& compared, const LinkRecord& record) {
+  compared.other.items.push_back({record.sample, 0});
+  Merger& merger = *compared.merger;
+  const topics::Guid& guid = record.sample.origin.writer;
+  if (!record.flag || merger.has(record.sample.origin) ||
+      !is_missing(topics_.store(), merger.own(), record.sample))
+    return {};
+  const auto& own = merger.own().writers;
+  const auto known = own.find(guid);
+  Seen seen = compared.other.writers[guid].seen;
+  if (known != own.end()) seen.add(known->second.seen);
+  const auto& qos = known == own.end() ? compared.other.writers[guid].qos : known->second.qos;
+  if (auto set = merger.set_writer(guid, seen, qos); !set) return set;
+  KeptSample sample = record.sample;
+  sample.is_merged = true;
+  if (auto added = merger.add(sample, record.body); !added) return added;
+  ++got_;
+  return {};
+}
+
+// The steps.
+
+Status Replica::work(const std::vector<std::unique_ptr<Intake>>& writers) {
+  if (!failed_) return failed_;
+  if (stage_ == Stage::joined && is_matched_)
+    if (auto begun = begin(); !begun) return begun;
+  if (stage_ == Stage::heard)
+    if (auto merged = merge(); !merged) return merged;
+  if (stage_ == Stage::tells_seen || stage_ == Stage::tells_all) {
+    auto told = sender_->work(*writer_);
+    if (!told) return propagate(told);
+    if (*told) {
+      progress();
+      if (stage_ == Stage::tells_seen) {
+        stage_ = Stage::listens;
+      } else {
+        stage_ = Stage::follows;
+        tell_present(writers);
+      }
+    }
+  }
+  if (stage_ == Stage::follows)
+    if (auto flushed = flush(); !flushed) return flushed;
+  return check_patience();
+}
+
+/// The topics stand still from here on.
+Status Replica::begin() {
+  auto written = topics_.write();
+  if (!written) return propagate(written);
+  auto states = topics_.states();
+  if (!states) return propagate(states);
+  std::vector<StateSender::Topic> topics;
+  for (KeptState& state : *states) {
+    auto keeper = topics_.open(state.topic);
+    if (!keeper) return propagate(keeper);
+    Compared& compared = compared_[state.topic.key];
+    compared.keeper = *keeper;
+    compared.merger = std::make_unique<Merger>(topics_.store(), state);
+    topics.push_back({feed_.index_of(**keeper), std::move(state)});
+  }
+  sender_.emplace(topics_.store(), std::move(topics),
+                  [](const KeptState&, const KeptSample&) { return StateSender::Data::nothing; });
+  stage_ = Stage::tells_seen;
+  return {};
+}
+
+/// The other one has told all that it has.
+Status Replica::merge() {
+  for (auto& [key, compared] : compared_)
+    if (auto merged = merge(compared); !merged) return merged;
+  auto written = topics_.write();  // with the marks
+  if (!written) return propagate(written);
+  auto states = topics_.states();
+  if (!states) return propagate(states);
+  std::vector<StateSender::Topic> topics;
+  for (KeptState& state : *states) {
+    const auto found = compared_.find(state.topic.key);
+    if (found == compared_.end()) return failure(Errc::not_found, "a topic has come meanwhile");
+    topics.push_back({feed_.index_of(*found->second.keeper), std::move(state)});
+  }
+  // What the other one has told is looked up for each sample.
+  std::map<TopicKey, std::map<topics::Guid, std::set<std::uint64_t>>> has;
+  for (const auto& [key, compared] : compared_)
+    for (const KeptItem& item : compared.other.items)
+      has[key][item.sample.origin.writer].insert(item.sample.origin.number);
+  sender_.emplace(topics_.store(), std::move(topics),
+                  [has = std::move(has)](const KeptState& state, const KeptSample& sample) {
+                    const auto topic = has.find(state.topic.key);
+                    if (topic == has.end()) return StateSender::Data::with_body;
+                    const auto writer = topic->second.find(sample.origin.writer);
+                    const bool is_there =
+                        writer != topic->second.end() && writer->second.contains(sample.origin.number);
+                    return is_there ? StateSender::Data::without_body : StateSender::Data::with_body;
+                  });
+  stage_ = Stage::tells_all;
+  return {};
+}
+
+Status Replica::merge(Compared& compared) {
+  Merger& merger = *compared.merger;
+  for (const auto& [guid, other] : compared.other.writers) {
+    Seen seen = other.seen;
+    const auto own = merger.own().writers.find(guid);
+    const bool is_known = own != merger.own().writers.end();
+    if (is_known) seen.add(own->second.seen);
+    if (auto set = merger.set_writer(guid, seen, is_known ? own->second.qos : other.qos); !set) return set;
+  }
+  Merger::End end;
+  end.drops_damaged = !compared.other.is_damaged() && !compared.other.topic.key.topic.empty();
+  end.instances = forgotten(merger.own(), compared.other);
+  auto finished = merger.finish(end);
+  forgot_ += merger.dropped_count();
+  // Also after an error the store has what was written.
+  if (auto reloaded = compared.keeper->reload(); !reloaded) return reloaded;
+  compared.keeper->remember_all();
+  has_changed_ |= merger.added_count() + merger.dropped_count() > 0;
+  compared.merger.reset();
+  return finished;
+}
+
+Status Replica::abandon() {
+  if (!compares()) return {};
+  Status ended;
+  for (auto& [key, compared] : compared_) {
+    if (!compared.merger) continue;
+    if (auto finished = compared.merger->stop(); !finished) ended = finished;
+    if (auto reloaded = compared.keeper->reload(); !reloaded) ended = reloaded;
+  }
+  compared_.clear();
+  stage_ = Stage::follows;
+  return ended;
+}
+
+/// Who writes now, and which instances: the other one must not take them for nobody's.
+void Replica::tell_present(const std::vector<std::unique_ptr<Intake>>& writers) {
+  std::size_t sample_count = 0;
+  for (const auto& intake : writers) {
+    if (!intake->is_here()) continue;
+    LinkRecord record;
+    record.kind = LinkKind::came;
+    record.topic_index = feed_.index_of(intake->keeper());
+    record.sample.origin.writer = intake->info().guid;
+    record.qos = intake->info().qos;
+    messages_.push_back(encode(record));
+  }
+  for (const auto& [key, compared] : compared_) {
+    sample_count += compared.keeper->sample_count();
+    compared.keeper->for_each_written([&](std::uint64_t instance, const topics::Guid& writer) {
+      LinkRecord record;
+      record.kind = LinkKind::writes;
+      record.topic_index = feed_.index_of(*compared.keeper);
+      record.sample.origin.writer = writer;
+      record.sample.instance = instance;
+      messages_.push_back(encode(record));
+    });
+  }
+  news_ = fmt::format("the service of process {} follows: it has got {} of {} samples", pid(),
+                      sender_->body_count(), sample_count);
+  if (got_ > 0) news_ += fmt::format("; {} samples came from it", got_);
+  if (forgot_ > 0) news_ += fmt::format("; {} were dropped that it had forgotten", forgot_);
+  compared_.clear();
+  by_index_.clear();
+  sender_.reset();
+}
+
+void Replica::publish(const Feed::Messages& messages) {
+  if (has_all()) progress();
+  messages_.insert(messages_.end(), messages.begin(), messages.end());
+}
+
+Status Replica::flush() {
+  for (; !messages_.empty(); messages_.pop_front()) {
+    auto sent = send(*writer_, messages_.front());
+    if (!sent && sent.error().code() == Errc::would_block) return {};
+    if (!sent) return sent;
+    progress();
+  }
+  return {};
+}
+
+Status Replica::check_patience() {
+  const bool waits = compares() || (follows() && !has_all());
+  if (!waits) progress();
+  if (clock_.monotonic().count() - progressed_ns_ < patience_ns) return {};
+  return failure(Errc::timeout, "it has not answered for {} s", patience_ns / 1'000'000'000);
+}
+
+}  // namespace llamada::service
