@@ -1,5 +1,6 @@
 #include "store_damage.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "llamada/base/rounding.hpp"
@@ -67,6 +68,44 @@ StoreDamage damage_of(test::SimulatedDisk& disk, const test::SimulatedDisk::Flip
       add_batch(std::span(inode->now).subspan(batch.offset, batch.bytes),
                 whole_batch ? 0 : flip.at - batch.offset, batch.heads_are_good, damage);
   return damage;
+}
+
+void StoreName::remember(const test::SimulatedDisk& disk) {
+  const auto& bytes = disk.entries.at("store")->now;
+  header_.assign(bytes.begin(), bytes.begin() + sizeof(StoreHeader));
+}
+
+bool StoreName::is_lost(const test::SimulatedDisk& disk) const {
+  if (header_.empty()) return false;
+  bool has_segment = false;
+  for (const auto& [name, inode] : disk.entries) {
+    const std::span<const std::byte> bytes(inode->now);
+    if (name == "store" && std::ranges::equal(bytes.first(header_.size()), header_)) return false;
+    if (!segment_number(name) || bytes.size() < sizeof(SegmentHeader)) continue;
+    SegmentHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (is_good(header)) return false;
+    has_segment = has_segment || !is_zero(bytes.first(sizeof header));
+  }
+  return has_segment;
+}
+
+void StoreName::lose(test::SimulatedDisk& disk, Random& random) {
+  remember(disk);
+  for (const auto& [name, inode] : disk.entries) {
+    const std::span<const std::byte> bytes(inode->durable);
+    const bool has_header =
+        (name == "store" || segment_number(name)) && bytes.size() >= sizeof(SegmentHeader);
+    if (has_header && !is_zero(bytes.first(sizeof(SegmentHeader))))
+      disk.apply({.name = name, .at = random.below(sizeof(SegmentHeader)), .bit = std::byte{1}});
+  }
+}
+
+void StoreName::restore(test::SimulatedDisk& disk) {
+  is_back_ = true;
+  auto& inode = *disk.entries.at("store");
+  std::ranges::copy(header_, inode.now.begin());
+  std::ranges::copy(header_, inode.durable.begin());
 }
 
 }  // namespace llamada::sim

@@ -44,6 +44,13 @@ std::uint64_t StoreState::items() const {
   return count;
 }
 
+std::vector<std::uint64_t> StoreState::Stream::newest(std::uint64_t group, std::size_t count) const {
+  std::vector<std::uint64_t> numbers;
+  for (auto each = items.rbegin(); each != items.rend() && numbers.size() < count; ++each)
+    if (each->second.group == group) numbers.insert(numbers.begin(), each->first);
+  return numbers;
+}
+
 void apply_changes(const StoreChanges& changes, StoreState& state) {
   for (const StoreChange& change : changes) {
     if (change.kind == StoreChange::declare) {
@@ -142,6 +149,16 @@ bool StoreModel::match(const StoreState& found, StoreState state, BatchNumber nu
 }
 
 std::string StoreModel::check(const StoreState& found) const { return difference(now_, found); }
+
+std::string StoreModel::check_live_bytes(std::uint64_t live_bytes) const {
+  std::uint64_t least = 0;
+  for (const auto& [id, stream] : now_.streams)
+    for (const auto& [number, kept] : stream.items) least += kept.bytes;
+  // Headers, declarations, floors, and drops whose items still lie in a segment.
+  const std::uint64_t most = least + now_.items() * 64 + 48 * 1024;
+  if (live_bytes >= least && live_bytes <= most) return {};
+  return fmt::format("{} bytes are said to be live, {} are kept", live_bytes, least);
+}
 
 bool StoreModel::may_have(StreamId stream, std::uint64_t number, const StoreState::Kept& kept) const {
   if (!damage_.list && !damage_.resurrected.contains(stream)) return false;

@@ -29,6 +29,8 @@ struct StoreState {
     std::string name;
     std::uint64_t description = 0;  ///< Its digest.
     std::map<std::uint64_t, Kept> items;
+    /// The numbers of the newest items of a group.
+    std::vector<std::uint64_t> newest(std::uint64_t group, std::size_t count) const;
     bool operator==(const Stream&) const = default;
   };
   std::map<StreamId, Stream> streams;
@@ -89,6 +91,8 @@ class StoreModel {
   std::string started(const StoreState& found, BatchNumber through, bool lost_power, bool has_failed);
   /// Why a running store cannot have this, or an empty text. `through`: of a reader that sees the disk only.
   std::string check(const StoreState& found) const;
+  /// A store calls neither more nor less live than what it keeps. Why this cannot be, or an empty text.
+  std::string check_live_bytes(std::uint64_t live_bytes) const;
 
  private:
   bool match(const StoreState& found, StoreState state, BatchNumber number, BatchNumber through,

@@ -10,6 +10,7 @@
 #include "llamada/store/segment_store.hpp"
 #include "replication_seeds.hpp"
 #include "set_clock.hpp"
+#include "store_counts.hpp"
 #include "store_damage.hpp"
 
 using namespace llamada;
@@ -25,11 +26,7 @@ constexpr std::uint64_t batch_bytes_max = 4 << 10;
 constexpr std::uint64_t kept_bytes_max = 96 << 10;
 constexpr std::size_t unsynced_max = 6;
 
-/// What all seeds have seen, so that a run shows that it was worth something.
-struct Counts {
-  std::uint64_t steps = 0, starts = 0, broken_starts = 0, losses_of_power = 0, torn = 0, failed_syncs = 0,
-                flips = 0, found_damaged = 0, cleaned = 0, full = 0;
-} counts;
+StoreCounts counts;
 
 class Simulation {
  public:
@@ -109,6 +106,7 @@ class Simulation {
     const auto dies_in = std::exchange(disk_.dies_in, 0);
     const SimulatedDisk::Flip flip = disk_.choose_flip();
     if (!flip.name.empty()) {
+      if (!has_flipped_) name_.remember(disk_);
       model_.note_damage(damage_of(disk_, flip, fails_));
       disk_.apply(flip);
       has_flipped_ = true;
@@ -154,6 +152,7 @@ class Simulation {
     const std::uint64_t failed_before = disk_.failed_calls();
     sentences_.clear();
     auto opened = open_segment_store(std::make_unique<test::SimulatedFiles>(disk_), options());
+    if (!opened && is_refused(opened.error())) return start();
     if (!opened || disk_.is_dead()) {
       why_not_ = opened ? "the disk has died" : opened.error().text();
       disk_.die();
@@ -184,6 +183,14 @@ class Simulation {
     ids_.clear();
     for (const auto& [id, stream] : found.streams) ids_[id] = stream.name;
     return wrong;
+  }
+
+  /// Flips have left nothing that tells whose segments these are. With its name the store has all again.
+  bool is_refused(const Error& error) {
+    if (!has_flipped_ || error.code() != Errc::parse_error || !name_.is_lost(disk_)) return false;
+    ++counts.nameless;
+    name_.restore(disk_);
+    return true;
   }
 
   SegmentOptions options(bool read_only = false) {
@@ -359,6 +366,7 @@ class Simulation {
     // Whose name is damaged, and has nothing yet, cannot be told from none.
     if (!opened && has_flipped_ && opened.error().code() == Errc::not_found)
       return model.started({}, 0, false, false);
+    if (!opened && opened.error().code() == Errc::parse_error && name_.is_lost(disk_)) return {};
     if (!opened) return "opening to read: " + opened.error().text();
     const StoreState found = read_all(**opened);
     if (disk_.is_dead() || disk_.failed_calls() != failed_before) return wrong_ = {};
@@ -410,10 +418,8 @@ class Simulation {
 
   void look_at_group(const Store& store, const StreamInfo& info, const StoreState::Stream& stream) {
     const std::uint64_t group = random_.below(4), count = random_.below(4);
-    std::vector<std::uint64_t> expected, found;
-    for (auto each = stream.items.rbegin(); each != stream.items.rend() && expected.size() < count; ++each)
-      if (each->second.group == group) expected.insert(expected.begin(), each->first);
     std::uint64_t damaged = 0;
+    std::vector<std::uint64_t> found;
     const auto status = store.newest(
         info.id, group, count,
         [&](const Item& item) {
@@ -421,7 +427,7 @@ class Simulation {
           return true;
         },
         [&](std::uint64_t) { ++damaged; });
-    if (status && damaged == 0 && !model_.is_damaged() && found != expected)
+    if (status && damaged == 0 && !model_.is_damaged() && found != stream.newest(group, count))
       wrong_ = fmt::format("stream {}: the newest {} of group {} are others", info.name, count, group);
   }
 
@@ -446,7 +452,7 @@ class Simulation {
       return fmt::format("{} bytes of the disk are used for {} live ones in {} segments", disk_.used_bytes(),
                          figures.live_bytes, figures.segments);
     if (!model_.is_damaged())
-      if (wrong = check_live_bytes(figures); !wrong.empty()) return wrong;
+      if (wrong = model_.check_live_bytes(figures.live_bytes); !wrong.empty()) return wrong;
     if (wrong = look(); !wrong.empty()) return wrong;
     for (int again = 0; again < 2; ++again) {
       if (random_.chance(1, 2)) disk_.die();
@@ -455,18 +461,17 @@ class Simulation {
       lost_power_ = true;
       if (wrong = start(); !wrong.empty()) return "at the end: " + wrong;
     }
-    return {};
+    return random_.chance(1, 10) ? lose_name() : std::string();
   }
 
-  /// Neither more nor less than what is kept is called live.
-  std::string check_live_bytes(const StoreFigures& figures) const {
-    std::uint64_t least = 0;
-    for (const auto& [id, stream] : model_.now().streams)
-      for (const auto& [number, kept] : stream.items) least += kept.bytes;
-    // Headers, declarations, floors, and drops whose items still lie in a segment.
-    const std::uint64_t most = least + model_.now().items() * 64 + 48 * 1024;
-    if (figures.live_bytes >= least && figures.live_bytes <= most) return {};
-    return fmt::format("{} bytes are said to be live, {} are kept", figures.live_bytes, least);
+  /// Nothing tells the id any longer: a start is refused, and finds all once the id is back.
+  std::string lose_name() {
+    if (has_flipped_ || store_->figures().segments == 0) return {};
+    store_.reset();
+    has_flipped_ = true;
+    name_.lose(disk_, random_);
+    if (const std::string wrong = start(); !wrong.empty()) return "without a name: " + wrong;
+    return name_.is_back() ? "" : "a store without its id is opened";
   }
 
   Random random_;
@@ -474,6 +479,7 @@ class Simulation {
   SimulatedDisk disk_;
   std::unique_ptr<Store> store_;
   StoreModel model_;
+  StoreName name_;
   bool fails_, fills_, flips_;
   std::uint64_t crash_every_;
   bool lost_power_ = false, has_flipped_ = false;
@@ -490,10 +496,5 @@ class Simulation {
 TEST_CASE("segments: after any crash a store has what was synced, in whole batches, and nothing else",
           "[sim]") {
   sim::run_seeds([](std::uint64_t seed) { return Simulation(seed).run(); }, 3000);
-  fmt::print(
-      "{} steps, {} starts, {} broken ones, {} losses of power, {} torn batches, {} failed syncs, {} flips, "
-      "{} "
-      "starts that found damage, {} segments cleaned, {} refusals on full disks\n",
-      counts.steps, counts.starts, counts.broken_starts, counts.losses_of_power, counts.torn,
-      counts.failed_syncs, counts.flips, counts.found_damaged, counts.cleaned, counts.full);
+  counts.print();
 }

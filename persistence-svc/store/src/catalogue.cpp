@@ -15,8 +15,8 @@ Status Catalogue::check_declaration(std::string_view name, std::span<const std::
     return failure(Errc::invalid_argument, "a stream's name has 1 to {} bytes, this one has {}",
                    name_bytes_max, name.size());
   if (description.size() > description_bytes_max)
-    return failure(Errc::invalid_argument, "the description of stream {} has {} bytes, {} at most", name,
-                   description.size(), description_bytes_max);
+    return failure(Errc::invalid_argument, "the description of stream {} has {} bytes, {} at most",
+                   in_sentence(name), description.size(), description_bytes_max);
   return {};
 }
 
@@ -39,15 +39,15 @@ Status Catalogue::check(const Item& item) const {
   const Entry& stream = found->second;
   if (item.number <= stream.last_number)
     return failure(Errc::invalid_argument, "stream {}: item {} comes after item {}; numbers must grow",
-                   stream.name, item.number, stream.last_number);
+                   in_sentence(stream.name), item.number, stream.last_number);
   if (item.kind >= kind_reserved)
     return failure(Errc::invalid_argument,
-                   "stream {}: item {} has kind {}; those from {} on are the store's own", stream.name,
-                   item.number, item.kind, kind_reserved);
+                   "stream {}: item {} has kind {}; those from {} on are the store's own",
+                   in_sentence(stream.name), item.number, item.kind, kind_reserved);
   if (item.head.size() > head_bytes_max || item.body.size() > body_bytes_max)
     return failure(Errc::invalid_argument,
                    "stream {}: item {} has a head of {} bytes ({} at most) and a body of {} ({} at most)",
-                   stream.name, item.number, item.head.size(), head_bytes_max, item.body.size(),
+                   in_sentence(stream.name), item.number, item.head.size(), head_bytes_max, item.body.size(),
                    body_bytes_max);
   return {};
 }
@@ -68,6 +68,13 @@ void Catalogue::end(StreamId id) {
   const auto named = by_name_.find(found->second.name);
   if (named != by_name_.end() && named->second == id) by_name_.erase(named);
   entries_.erase(found);
+}
+
+std::string in_sentence(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace_if(
+      text, [](char each) { return static_cast<unsigned char>(each) < ' ' || each == '\x7f'; }, '?');
+  return text;
 }
 
 Status check_batch(BatchNumber batch, BatchNumber written) {

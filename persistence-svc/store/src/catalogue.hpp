@@ -40,6 +40,9 @@ class Catalogue {
   StreamId next_ = 1;
 };
 
+/// The name of a stream as sentences say it. A name may have any bytes; control characters become '?'.
+std::string in_sentence(std::string_view name);
+
 /// Errors of sync() and of a batch that cannot take an item.
 Status check_batch(BatchNumber batch, BatchNumber written);
 tl::unexpected<Error> batch_is_full(std::uint64_t batch_bytes_max);

@@ -142,10 +142,12 @@ Status SegmentStore::find_store() {
   return files_->sync_directory();
 }
 
-/// Whose segments lie in the directory.
+/// Whose segments lie in the directory; nothing if no segment was ever used. A new id beside segments that do
+/// not tell theirs would lose them, so that is an error.
 Result<std::optional<StoreId>> SegmentStore::store_of_segments() {
   auto names = files_->list();
   if (!names) return propagate(names);
+  bool has_used_segment = false;
   for (const std::string& name : *names) {
     if (!segment_number(name)) continue;
     auto file = files_->open(name, Files::Open::to_read);
@@ -154,7 +156,14 @@ Result<std::optional<StoreId>> SegmentStore::store_of_segments() {
     const auto count = (*file)->read(0, std::as_writable_bytes(std::span(&header, 1)));
     if (!count) return tl::unexpected<Error>(count.error());
     if (*count == sizeof header && is_good(header)) return std::optional(header.store);
+    has_used_segment = has_used_segment || !is_zero(plain_bytes(header));
   }
+  if (has_used_segment)
+    return failure(Errc::parse_error,
+                   "{0}: the file {1} and the headers of all segments are damaged, so nothing tells which "
+                   "store this is; nothing was changed: put {1} back from a copy of this directory, or move "
+                   "the directory away to begin a new store",
+                   files_->name(), store_file);
   return std::optional<StoreId>();
 }
 

@@ -139,8 +139,9 @@ Status SegmentStore::visit(const SegmentIndex::Stream& stream, StreamId id, cons
     return {};
   }
   ++figures_.damaged_items;
-  const std::string sentence = fmt::format("{}/{}: item {} of stream {} is damaged", files_->name(),
-                                           segment_name(entry.place.segment), entry.number, stream.name);
+  const std::string sentence =
+      fmt::format("{}/{}: item {} of stream {} is damaged", files_->name(), segment_name(entry.place.segment),
+                  entry.number, in_sentence(stream.name));
   say(sentence);
   if (!on_damaged) return failure(Errc::parse_error, "{}", sentence);
   on_damaged(entry.number);

@@ -155,3 +155,48 @@ TEST_CASE("segments: what was dropped is given back to the disk", "[store]") {
     CHECK(store->figures().damaged_batches == 0);
   }
 }
+
+TEST_CASE("segments: without its id a store is refused and left as it is, and has all once it has it again",
+          "[store]") {
+  const test::TemporaryFolder folder;
+  const std::string name = folder / "kept/store", segment = folder / "kept/00000001.seg";
+  auto store = open_at(folder / "kept");
+  const StreamId stream = *store->stream("a", {});
+  for (std::uint64_t number = 1; number <= 10; ++number) append(*store, stream, number);
+  REQUIRE(store->sync(*store->write()).has_value());
+  store = nullptr;
+  std::filesystem::copy_file(name, folder / "name");
+  const auto damage = [](const std::string& path) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(20);
+    file.put('\x5a');
+  };
+  const bool is_missing = GENERATE(false, true);
+  damage(name);
+  if (is_missing) std::filesystem::remove(name);
+  const std::size_t files = files_in(folder / "kept");
+  SECTION("the header of a segment still tells it") {
+    CHECK(numbers_of(*open_at(folder / "kept"), stream) == from_to(1, 10));
+  }
+  SECTION("nothing tells it") {
+    damage(segment);
+    for (const bool read_only : {true, false}) {
+      SegmentOptions options = small;
+      options.read_only = read_only;
+      const auto opened = open_segment_store(folder / "kept", options);
+      REQUIRE_FALSE(opened.has_value());
+      CHECK(opened.error().code() == Errc::parse_error);
+      CHECK_THAT(opened.error().text(), Contains("kept") && Contains("store") && Contains("from a copy") &&
+                                            Contains("move the directory away"));
+    }
+    // The lock makes the file, if it is not there.
+    CHECK(files_in(folder / "kept") == files + (is_missing ? 1 : 0));
+    std::filesystem::copy_file(folder / "name", name, std::filesystem::copy_options::overwrite_existing);
+    CHECK(numbers_of(*open_at(folder / "kept"), stream) == from_to(1, 10));
+  }
+  SECTION("its segments were never used") {
+    std::filesystem::resize_file(segment, 0);
+    std::filesystem::resize_file(segment, 1 << 16);
+    CHECK(open_at(folder / "kept")->streams().empty());
+  }
+}
