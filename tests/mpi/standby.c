@@ -45,6 +45,17 @@ static word from_root(int root, word state) {
   return state;
 }
 
+/* More communicators at a time than are kept for later ones when they are freed. */
+static void use_many(void) {
+  enum { many = 24 };
+  MPI_Comm others[many];
+  for (int i = 0; i < many; i++) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &others[i]);
+    MPI_Barrier(others[i]);
+  }
+  for (int i = 0; i < many; i++) MPI_Comm_free(&others[i]);
+}
+
 static void make_obstacle(const char* name) {
   static int ends[2], got;
   static MPI_Request request;
@@ -86,6 +97,7 @@ int main(int argc, char** argv) {
     MPI_Allreduce(&state, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_BXOR, MPI_COMM_WORLD);
     state ^= sum >> 7;
     if (step % 7 == 0) state ^= from_root(step % size, state) >> 5;
+    if (step == 5) use_many();
     const double now = MPI_Wtime();
     if (now < last) printf("rank %d: the clock went back in step %d\n", rank, step);
     last = now;

@@ -259,6 +259,33 @@ TEST_CASE("nodes: a rank of a job by raw Ethernet is replaced, and leaves no soc
   CHECK(contains(ran.output, "raw sockets left: 0 0\n"));
 }
 
+TEST_CASE(
+    "nodes: ranks go on from their parked copies, by raw Ethernet and by UDP, over links that lose frames",
+    "[system]") {
+  const std::string profile =
+      "echo \"<dds><qos_library name='test'><qos_profile name='standby' base_name='llamada::fault_tolerant'>"
+      "<rank_replacement><standby_interval>0.01</standby_interval></rank_replacement></qos_profile>"
+      "</qos_library></dds>\" >profile.xml\n";
+  for (const std::string link : {"ethernet", "udp"}) {
+    const Ran ran = run_beside_bed(
+        2, profile +
+               "nodes relay 0 both loss=1% reorder=5%\nnodes relay 1 both loss=1% reorder=5%\n"
+               "mpirun -v --link " +
+               link +
+               " -n 4 -H localhost:2,node1:2 --qos $PWD/profile.xml"
+               " --inject 'kill rank 1 in MPI_Waitall 700' --inject 'kill rank 2 in MPI_Waitall"
+               " 900' " LLAMADA_HEAT " -n 96 -s 1000 -o '' --check; echo code $?\n" +
+               sockets_left);
+    if (ran.code == exit_skipped) return;
+    CAPTURE(ran.output);
+    CHECK(contains(ran.output, "rank 1 (incarnation 2) goes on from its standby of"));
+    CHECK(contains(ran.output, "rank 2 (incarnation 2) goes on from its standby of"));
+    CHECK(contains(ran.output, "heat: VERIFIED"));
+    CHECK(contains(ran.output, "code 0\n"));
+    CHECK(contains(ran.output, "raw sockets left: 0 0\n"));
+  }
+}
+
 TEST_CASE("nodes: without the right to raw sockets a job takes UDP, or is refused if it must not",
           "[system]") {
   const Ran ran = run_beside_bed(

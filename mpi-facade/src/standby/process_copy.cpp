@@ -14,6 +14,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "llamada/base/kept_descriptor.hpp"
 #include "standby/proc.hpp"
 
 namespace llamada::mpi::standby {
@@ -70,15 +71,26 @@ bool is_shared_for_writing(const Area& area) {
   return area.flags.size() != 4 || (area.flags[3] == 's' && area.flags[1] == 'w');
 }
 
+/// The ring of a link to other nodes. A copy leaves it alone, and has one of its own once it has taken over.
+bool is_of_kept_socket(const std::string& line) {
+  const std::size_t name = line.find("socket:[");
+  const auto descriptors = name != line.npos ? numbers_in("/proc/self/fd") : std::nullopt;
+  return descriptors && std::ranges::any_of(*descriptors, [&](int descriptor) {
+           return is_kept(descriptor) &&
+                  link_of(fmt::format("/proc/self/fd/{}", descriptor)) == line.substr(name);
+         });
+}
+
 bool shares_memory(std::span<const std::byte> arena) {
   const auto maps = content_of("/proc/self/maps");
   if (!maps) return true;
   const auto begin = reinterpret_cast<std::uint64_t>(arena.data()), end = begin + arena.size();
   for (std::size_t at = 0; at < maps->size();) {
     const std::size_t line_end = std::min(maps->find('\n', at), maps->size());
-    const Area area = area_in(maps->substr(at, line_end - at));
+    const std::string line = maps->substr(at, line_end - at);
+    const Area area = area_in(line);
     const bool is_own = area.begin >= begin && area.end <= end;
-    if (!is_own && is_shared_for_writing(area)) return true;
+    if (!is_own && is_shared_for_writing(area) && !is_of_kept_socket(line)) return true;
     at = line_end + 1;
   }
   return false;

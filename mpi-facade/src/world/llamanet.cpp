@@ -304,8 +304,6 @@ class LlamanetWorld final : public World {
     return {answer.output, answer.errors};
   }
   std::string obstacle_to_standby() override {
-    if (links_ && application_->book()->links.uses_ethernet())
-      return "the nodes of the job reach each other by raw Ethernet";
     if (guard_) return "another launcher has started the ranks";
     if (size() != world_size()) return "the job has started other programs by MPI_Comm_spawn";
     if (!is_protected()) return "the job is no longer protected";

@@ -6,6 +6,7 @@
 #include "driver_connection.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "llamada/llamanet/application.hpp"
+#include "node_links.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -37,7 +38,14 @@ Status Application::take_over() {
       with_book_descriptors_count);
   if (!attached) return propagate(attached);
   LLAMADA_CRASH_POINT("standby:attached");
-  // What they lead to is mapped and open already.
+  // What the others lead to is mapped and open already.
+  if (links_) {
+    if (descriptors.size() != with_book_descriptors_count)
+      return failure(Errc::parse_error, "the driver sent {} descriptors instead of {}", descriptors.size(),
+                     with_book_descriptors_count);
+    if (auto renewed = links_->renew(slot(), std::move(descriptors[4]), std::move(descriptors[5])); !renewed)
+      return renewed;
+  }
   descriptors.clear();
   if (!Bell::enter_barriers() && !bell_->needs_fence())
     return failure(Errc::unsupported, "the kernel does not register the process for membarrier()");

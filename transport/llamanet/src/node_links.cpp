@@ -28,14 +28,19 @@ Result<std::unique_ptr<NodeLinks>> NodeLinks::open(std::uint32_t own_slot, FileD
   if (auto taken = links->take_book(std::move(book)); !taken) return propagate(taken);
   if (own_slot >= links->book_.entries.size())
     return failure(Errc::parse_error, "the address book of the job does not have slot {}", own_slot);
-  const EthernetPlace& own = links->book_.entries[own_slot].ethernet;
-  auto small_link = open_small_link(links->book_, own, std::move(small));
-  if (!small_link) return propagate(small_link);
-  links->small_.link = std::move(*small_link);
-  auto bulk_link = open_bulk_link(links->book_, std::move(bulk));
-  if (!bulk_link) return propagate(bulk_link);
-  links->bulk_.link = std::move(*bulk_link);
+  if (auto opened = links->renew(own_slot, std::move(small), std::move(bulk)); !opened)
+    return propagate(opened);
   return links;
+}
+
+Status NodeLinks::renew(std::uint32_t own_slot, FileDescriptor small, FileDescriptor bulk) {
+  auto small_link = open_small_link(book_, book_.entries[own_slot].ethernet, std::move(small));
+  if (!small_link) return propagate(small_link);
+  small_.link = std::move(*small_link);
+  auto bulk_link = open_bulk_link(book_, std::move(bulk));
+  if (!bulk_link) return propagate(bulk_link);
+  bulk_.link = std::move(*bulk_link);
+  return {};
 }
 
 Status NodeLinks::take_book(FileDescriptor book) {

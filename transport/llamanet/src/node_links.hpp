@@ -16,6 +16,9 @@ class NodeLinks {
   static Result<std::unique_ptr<NodeLinks>> open(std::uint32_t own_slot, FileDescriptor book,
                                                  FileDescriptor small, FileDescriptor bulk);
 
+  /// In a copy of the process that has taken over: new links in the place of those of its original, on the
+  /// sockets of the new incarnation. Errors: those of the system.
+  Status renew(std::uint32_t own_slot, FileDescriptor small, FileDescriptor bulk);
   const NodeBook& book() const { return book_; }
   /// The driver's next book takes the place of this one. Errors: parse_error, those of the system.
   Status take_book(FileDescriptor book);

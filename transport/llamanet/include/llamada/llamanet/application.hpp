@@ -146,7 +146,7 @@ class Application {
   Result<std::vector<std::uint32_t>> rejoin(bool may_start_driver = true);
 
   // A standby: a copy of this process, made by fork() while it had no other thread, that may become the
-  // application's successor. Its links to other nodes go by the sockets that it shares with the application.
+  // application's successor.
 
   /// In the child of the fork(): connects to the driver by itself, and waits there until it is to be the
   /// successor of the application that has been forked at the end of this call of MPI. Gives the standard
