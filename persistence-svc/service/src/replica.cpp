@@ -190,7 +190,7 @@ Status Replica::merge(Compared& compared) {
   }
   Merger::End end;
   end.drops_damaged = !compared.other.is_damaged() && !compared.other.topic.key.topic.empty();
-  end.instances = forgotten(merger.own(), compared.other);
+  end.forgotten = forgotten(merger.own(), compared.other);
   auto finished = merger.finish(end);
   forgot_ += merger.dropped_count();
   // Also after an error the store has what was written.

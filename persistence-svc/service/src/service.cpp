@@ -208,6 +208,7 @@ Status Service::write() {
 void Service::pass_on() {
   if (!replicas_->have_all()) return;
   for (const auto& intake : intakes_) intake->acknowledge_offered();
+  if (feed_->refuses()) participant_.wake_self();  // there is room again
   replicas_->publish(feed_->take());
   for (const auto& intake : intakes_) intake->offer();
 }
