@@ -135,11 +135,6 @@ Status Merger::finish(const End& end) {
   for (const auto& [guid, writer] : writers_)
     if (auto recorded = record(guid, writer.seen, writer.qos); !recorded) return recorded;
   choose_drops(end);
-  if (!has_changed_ && drops_.empty()) return {};
-  store::Item mark;  // what is known of writers stays for good from here on
-
-  mark.kind = item_aligned;
-  if (auto marked = append(mark); !marked) return marked;
   for (const std::uint64_t number : drops_) {
     Status dropped = store_.drop(own_.stream, number);
     if (!dropped && dropped.error().code() == Errc::would_block) {

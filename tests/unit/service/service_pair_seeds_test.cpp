@@ -85,6 +85,12 @@ struct Drawn {
   }
 };
 
+std::string text(const std::map<std::uint64_t, std::string>& kept) {
+  std::string text;
+  for (const auto& [instance, samples] : kept) text += samples + "\n";
+  return text;
+}
+
 std::uint64_t seed_count() {
   const char* wanted = std::getenv("SERVICE_PAIR_SEEDS");
   return wanted == nullptr ? 15 : std::strtoull(wanted, nullptr, 10);
@@ -94,7 +100,10 @@ std::uint64_t seed_count() {
 
 TEST_CASE("two services: whatever happens, both have in the end what was acknowledged, once and in order",
           "[service]") {
-  for (std::uint64_t seed = 1; seed <= seed_count(); ++seed) {
+  // SERVICE_PAIR_SEED is one of them, SERVICE_PAIR_SEEDS how many.
+  const char* one = std::getenv("SERVICE_PAIR_SEED");
+  const std::uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
+  for (std::uint64_t seed = first; seed < first + (one == nullptr ? seed_count() : 1); ++seed) {
     Drawn drawn(seed);
     Domain& domain = drawn.domain;
     drawn.one_of_both().start();
@@ -107,9 +116,9 @@ TEST_CASE("two services: whatever happens, both have in the end what was acknowl
     });
     INFO(fmt::format("{}\n---\n{}", fmt::join(domain.one.said, "\n"), fmt::join(domain.other.said, "\n")));
     REQUIRE(are_aligned);
-    REQUIRE(drawn.kept() == drawn.expected);
+    CHECK(text(drawn.kept()) == text(drawn.expected));
     (domain.one.role() == ServiceRole::serves ? domain.one : domain.other).end();
-    REQUIRE(drawn.kept() == drawn.expected);
+    REQUIRE(text(drawn.kept()) == text(drawn.expected));
   }
 }
 
