@@ -11,6 +11,7 @@ Each run has a persistence service of its own. Its answer is checked, and nothin
     PERSISTENT MPI job
 14  all processes die and what was not synced is lost or torn, or bits of the store flip; and the same of an MPI job
 15  the service or the writer has too little memory, too few files, or files that may not grow
+16  a domain has two services with a store each: one is killed, stands still, or has a damaged store
 21  a soak of SECONDS: writers come and go, the service is killed now and then, and its store and memory must not grow
 """
 
@@ -23,6 +24,7 @@ import time
 import kept_disk
 import kept_farm
 import kept_jobs
+import kept_pair
 import kept_soak
 
 
@@ -55,7 +57,7 @@ def programs_of(words):
 
 def disk_run(row):
     def run(build, draw, number, options):
-        shapes = kept_disk.ROWS[row] + kept_jobs.ROWS.get(row, [])
+        shapes = kept_disk.ROWS.get(row, []) + kept_jobs.ROWS.get(row, []) + kept_pair.ROWS.get(row, [])
         return *shapes[number % len(shapes)](build, draw), {}
 
     return run
@@ -65,7 +67,7 @@ def soak_run(build, draw, number, options):
     return *kept_soak.run(build, draw, options.seconds), {}
 
 
-ROWS = {"12": farm_run, **{row: disk_run(row) for row in kept_disk.ROWS}, "21": soak_run}
+ROWS = {"12": farm_run, **{row: disk_run(row) for row in (*kept_disk.ROWS, *kept_pair.ROWS)}, "21": soak_run}
 SOAK_S = 3
 
 

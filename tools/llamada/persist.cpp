@@ -52,6 +52,7 @@ Result<std::unique_ptr<store::Store>> open(const std::string& directory, bool to
 Result<std::vector<Kept>> topics_of(const store::Store& store, const PersistRequest& request) {
   std::vector<Kept> kept;
   for (const store::StreamInfo& stream : store.streams()) {
+    if (stream.name == service::aligned_stream) continue;
     auto topic = service::decode_topic(stream.description);
     if (!topic) return tl::unexpected<Error>(topic.error().within(fmt::format("stream '{}'", stream.name)));
     if (!request.topic.empty() && topic->key.topic != request.topic) continue;

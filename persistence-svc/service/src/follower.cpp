@@ -93,14 +93,12 @@ Status Follower::end_topic() {
   got_ += merger_->added_count();
   dropped_ += merger_->dropped_count();
   merger_.reset();
-  TopicKeeper& keeper = *topics_.all().at(heard_);
-  keeper.remember_all();
-  return keeper.reload();
+  return topics_.all().at(heard_)->reload();
 }
 
 Status Follower::end_alignment() {
   if (auto ended = end_topic(); !ended) return ended;
-  auto written = topics_.write();  // with the marks
+  auto written = topics_.write();
   if (!written) return propagate(written);
   if (auto synced = topics_.store().sync(*written); !synced) return synced;
   stage_ = Stage::follows;
@@ -118,7 +116,6 @@ bool Follower::follow(const LinkRecord& record) {
   if (record.kind == LinkKind::topic) {
     auto keeper = topics_.open(record.kept_topic);
     if (keeper) {
-      (*keeper)->remember_all();
       by_index_[record.topic_index] = *keeper;
     } else if (keeper.error().code() == Errc::would_block) {
       return false;
@@ -175,6 +172,7 @@ Status Follower::work() {
 }
 
 Status Follower::begin_telling() {
+  if (auto remembered = topics_.remember_all(); !remembered) return remembered;
   auto written = topics_.write();
   if (!written) return propagate(written);
   auto states = topics_.states();

@@ -67,13 +67,14 @@ Result<KeptState> read_state(const store::Store& store, const store::StreamInfo&
   return state;
 }
 
-std::set<std::uint64_t> forgotten(const KeptState& own, const KeptState& other) {
-  std::set<std::uint64_t> gone;
+std::set<topics::Origin> forgotten(const KeptState& own, const KeptState& other) {
+  std::set<topics::Origin> gone;
   if (other.is_damaged()) return gone;
-  for (const KeptItem& item : own.items) gone.insert(item.sample.instance);
-  for (const KeptItem& item : other.items) gone.erase(item.sample.instance);
+  std::set<std::uint64_t> known;
+  for (const KeptItem& item : other.items) known.insert(item.sample.instance);
   for (const KeptItem& item : own.items)
-    if (!other.has_seen(item.sample.origin)) gone.erase(item.sample.instance);
+    if (!known.contains(item.sample.instance) && other.has_seen(item.sample.origin))
+      gone.insert(item.sample.origin);
   return gone;
 }
 

@@ -45,9 +45,11 @@ struct KeptState {
 /// Of a stream with a topic; what waits in the open batch is not seen. Errors: the store's, parse_error.
 Result<KeptState> read_state(const store::Store& store, const store::StreamInfo& stream);
 
-/// The instances of `own` that the other store has forgotten: it has none of their samples, although it has
-/// dealt with all of them. An absent sample proves nothing if the other store is damaged.
-std::set<std::uint64_t> forgotten(const KeptState& own, const KeptState& other);
+/// The samples of `own` whose instances the other store has forgotten: it has dealt with them, and has
+/// nothing of their instances. That an instance lacks a sample that was replaced is not enough: two stores
+/// that took its writers in another order would drop each other's. An absent sample proves nothing if the
+/// other store is damaged.
+std::set<topics::Origin> forgotten(const KeptState& own, const KeptState& other);
 
 /// True if a sample of another store is to be added to this one: this store has not dealt with it, or has
 /// lost it to damage. Else this store has dropped it for good.

@@ -9,8 +9,7 @@ namespace llamada::service {
 Merger::Merger(store::Store& store, KeptState own)
     : store_(store), own_(std::move(own)), next_number_(own_.last_number + 1), drops_(own_.left_over) {
   for (const KeptItem& item : own_.items)
-    places_[item.sample.origin.writer][item.sample.origin.number] = {item.number, item.sample.instance,
-                                                                     false};
+    places_[item.sample.origin.writer][item.sample.origin.number] = {item.number, false};
 }
 
 bool Merger::has(const topics::Origin& origin) const {
@@ -56,7 +55,7 @@ Status Merger::add(const KeptSample& sample, std::span<const std::byte> body) {
   item.head = head;
   item.body = body;
   if (auto appended = append(item); !appended) return appended;
-  places[sample.origin.number] = {next_number_ - 1, sample.instance, true};
+  places[sample.origin.number] = {next_number_ - 1, true};
   moved_through_[sample.origin.writer] = sample.origin.number;
   ++added_count_;
   return {};
@@ -120,7 +119,7 @@ void Merger::choose_drops(const End& end) {
   for (const auto& [writer, places] : places_) {
     for (const auto& [number, place] : places) {
       const bool is_over = end.drops_unconfirmed && !place.is_confirmed;
-      if (!is_over && !end.instances.contains(place.instance)) continue;
+      if (!is_over && !end.forgotten.contains({writer, number})) continue;
       drops_.push_back(place.number);
       ++dropped_count_;
     }
@@ -136,11 +135,6 @@ Status Merger::finish(const End& end) {
   for (const auto& [guid, writer] : writers_)
     if (auto recorded = record(guid, writer.seen, writer.qos); !recorded) return recorded;
   choose_drops(end);
-  if (!has_changed_ && drops_.empty()) return {};
-  store::Item mark;  // what is known of writers stays for good from here on
-
-  mark.kind = item_aligned;
-  if (auto marked = append(mark); !marked) return marked;
   for (const std::uint64_t number : drops_) {
     Status dropped = store_.drop(own_.stream, number);
     if (!dropped && dropped.error().code() == Errc::would_block) {

@@ -35,7 +35,7 @@ class Merger {
   struct End {
     bool drops_unconfirmed = false;
     bool drops_damaged = false;
-    std::set<std::uint64_t> instances;  ///< These are forgotten.
+    std::set<topics::Origin> forgotten;
   };
   /// Writes all that is left and makes it durable. Errors: the store's.
   Status finish(const End& end);
@@ -53,7 +53,6 @@ class Merger {
  private:
   struct Place {
     std::uint64_t number = 0;  // in the stream
-    std::uint64_t instance = 0;
     bool is_confirmed = false;
   };
   using Places = std::map<std::uint64_t, Place>;  // by the number at the writer

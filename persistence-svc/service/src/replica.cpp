@@ -128,6 +128,7 @@ Status Replica::work(const std::vector<std::unique_ptr<Intake>>& writers) {
 
 /// The topics stand still from here on.
 Status Replica::begin() {
+  if (auto remembered = topics_.remember_all(); !remembered) return remembered;
   auto written = topics_.write();
   if (!written) return propagate(written);
   auto states = topics_.states();
@@ -151,7 +152,7 @@ Status Replica::begin() {
 Status Replica::merge() {
   for (auto& [key, compared] : compared_)
     if (auto merged = merge(compared); !merged) return merged;
-  auto written = topics_.write();  // with the marks
+  auto written = topics_.write();
   if (!written) return propagate(written);
   auto states = topics_.states();
   if (!states) return propagate(states);
@@ -190,12 +191,11 @@ Status Replica::merge(Compared& compared) {
   }
   Merger::End end;
   end.drops_damaged = !compared.other.is_damaged() && !compared.other.topic.key.topic.empty();
-  end.instances = forgotten(merger.own(), compared.other);
+  end.forgotten = forgotten(merger.own(), compared.other);
   auto finished = merger.finish(end);
   forgot_ += merger.dropped_count();
   // Also after an error the store has what was written.
   if (auto reloaded = compared.keeper->reload(); !reloaded) return reloaded;
-  compared.keeper->remember_all();
   has_changed_ |= merger.added_count() + merger.dropped_count() > 0;
   compared.merger.reset();
   return finished;

@@ -208,6 +208,7 @@ Status Service::write() {
 void Service::pass_on() {
   if (!replicas_->have_all()) return;
   for (const auto& intake : intakes_) intake->acknowledge_offered();
+  if (feed_->refuses()) participant_.wake_self();  // there is room again
   replicas_->publish(feed_->take());
   for (const auto& intake : intakes_) intake->offer();
 }
@@ -258,8 +259,8 @@ void Service::drop_writers() {
 void Service::drop_readers() {
   std::erase_if(served_, [&](const auto& served) {
     if (!served->is_over() && !is_gone(served->reader())) return false;
-    ++served_readers_;
-    served_samples_ += served->sample_count();
+    ++past_.served_readers;
+    past_.served_samples += served->sample_count();
     return true;
   });
 }
@@ -277,12 +278,10 @@ void Service::keep_time() {
 }
 
 ServiceFigures Service::figures() const {
-  ServiceFigures figures;
+  ServiceFigures figures = past_;
   figures.topics = topics_->all().size();
   figures.samples = topics_->sample_count();
   figures.writers = intakes_.size();
-  figures.served_readers = served_readers_;
-  figures.served_samples = served_samples_;
   figures.role = role_;
   figures.followers = replicas_ ? replicas_->follower_count() : 0;
   return figures;

@@ -96,12 +96,6 @@ Status TopicKeeper::reload() {
 }
 
 Status TopicKeeper::load_item(const store::Item& item) {
-  if (item.kind == item_aligned) {
-    if (aligned_mark_ != 0 && aligned_mark_ != item.number) to_drop_.push_back(aligned_mark_);
-    aligned_mark_ = item.number;
-    remembers_all_ = true;
-    return {};
-  }
   if (item.kind == item_writer) {
     auto kept = decode_writer(item);
     if (!kept) return propagate(kept);
@@ -305,8 +299,6 @@ bool TopicKeeper::needs_record(const Writer& writer) const {
 }
 
 Status TopicKeeper::complete_batch() {
-  if (remembers_all_ && aligned_mark_ == 0)
-    if (auto marked = mark_aligned(); !marked) return marked;
   for (Writer& writer : writers_)
     if (needs_record(writer))
       if (auto recorded = record(writer); !recorded) return recorded;
@@ -320,17 +312,6 @@ void TopicKeeper::forget_if_over(Writer& writer) {
   indices_.erase(writer.guid);
   const topics::Guid none;
   writer = Writer{.guid = none, .has_changed = false};
-}
-
-Status TopicKeeper::mark_aligned() {
-  store::Item item;
-  item.stream = stream_;
-  item.number = next_number_;
-  item.kind = item_aligned;
-  item.time_ns = clock_.realtime().count();
-  if (auto appended = store_.append(item); !appended) return appended;
-  aligned_mark_ = next_number_++;
-  return {};
 }
 
 Status TopicKeeper::record(Writer& writer) {

@@ -38,10 +38,8 @@ class TopicKeeper {
 
   // Beside the keepers of other services.
 
-  /// From now on the store remembers all writers, so that it can tell another store which samples it has
-  /// dropped. The batch must be completed.
+  /// What is known of writers stays for good from now on: aligned_stream.
   void remember_all() { remembers_all_ = true; }
-  bool remembers_all() const { return remembers_all_; }
   /// Reads again what the store has, after others have changed it; the writers that are there stay so. All of
   /// the batch was written. Errors: as open().
   Status reload();
@@ -110,7 +108,6 @@ class TopicKeeper {
   void dropped(const KeptHistory::Entry& entry);
   bool refuse(const Error& why);
   Status record(Writer& writer);
-  Status mark_aligned();
   Status drop_pending();
   bool needs_record(const Writer& writer) const;
   void forget_if_over(Writer& writer);
@@ -130,7 +127,6 @@ class TopicKeeper {
   qos::DurabilityService loaded_policy_;
   bool has_policy_ = false;
   bool remembers_all_ = false;
-  std::uint64_t aligned_mark_ = 0;  // the item that says so
   bool was_full_ = false;
   bool has_refused_ = false;
   bool has_disagreed_ = false;

@@ -8,6 +8,10 @@ namespace llamada::service {
 
 Status Topics::load() {
   for (const store::StreamInfo& stream : store_.streams()) {
+    if (stream.name == aligned_stream) {
+      if (auto remembered = remember_all(); !remembered) return remembered;
+      continue;
+    }
     auto topic = decode_topic(stream.description);
     if (!topic) return tl::unexpected<Error>(topic.error().within(fmt::format("stream '{}'", stream.name)));
     if (topic->key.domain != domain_) continue;
@@ -20,7 +24,15 @@ Result<TopicKeeper*> Topics::open(const KeptTopic& topic) {
   if (const auto found = keepers_.find(topic.key); found != keepers_.end()) return found->second.get();
   auto keeper = TopicKeeper::open(store_, topic, clock_, say_);
   if (!keeper) return propagate(keeper);
+  if (remembers_all_) (*keeper)->remember_all();
   return keepers_.emplace(topic.key, std::move(*keeper)).first->second.get();
+}
+
+Status Topics::remember_all() {
+  if (auto declared = store_.stream(aligned_stream, {}); !declared) return propagate(declared);
+  remembers_all_ = true;
+  for (const auto& [key, keeper] : keepers_) keeper->remember_all();
+  return {};
 }
 
 Result<store::BatchNumber> Topics::write() {

@@ -25,6 +25,8 @@ class Topics {
   Result<TopicKeeper*> open(const KeptTopic& topic);
   const std::map<TopicKey, std::unique_ptr<TopicKeeper>>& all() const { return keepers_; }
   store::Store& store() { return store_; }
+  /// The store meets another one: aligned_stream. Errors: the store's.
+  Status remember_all();
 
   /// Completes the batches of all topics and writes them. Errors: the store's.
   Result<store::BatchNumber> write();
@@ -39,6 +41,7 @@ class Topics {
   const Clock& clock_;
   const std::uint32_t domain_;
   TopicKeeper::Say say_;
+  bool remembers_all_ = false;
   std::map<TopicKey, std::unique_ptr<TopicKeeper>> keepers_;
 };
 

@@ -151,7 +151,7 @@ TEST_CASE("merger: one that is stopped does not know what has not come", "[servi
   CHECK_FALSE(kept.state().has_seen({writer, 4}));
 }
 
-TEST_CASE("merger: what is not confirmed is dropped, and instances are forgotten", "[service]") {
+TEST_CASE("merger: what is not confirmed is dropped, nor what was forgotten", "[service]") {
   Kept kept({1, 2, 3});
   Merger merger(*kept.store, kept.state());
   merger.confirm({writer, 2});
@@ -159,7 +159,7 @@ TEST_CASE("merger: what is not confirmed is dropped, and instances are forgotten
   REQUIRE(merger.finish({.drops_unconfirmed = true}));
   CHECK(kept.numbers() == Numbers{2, 4});
   Merger again(*kept.store, kept.state());
-  REQUIRE(again.finish({.instances = {1}}));
+  REQUIRE(again.finish({.forgotten = {{writer, 2}, {writer, 4}}}));
   CHECK(kept.numbers().empty());
 }
 

@@ -29,6 +29,10 @@ struct TopicKey {
   auto operator<=>(const TopicKey&) const = default;
 };
 
+/// A stream of this name, which has no items, says that the store has met another one: what it knows of
+/// writers stays for good from then on, so that it can tell which samples it has dropped.
+inline constexpr const char* aligned_stream = "aligned with another store";
+
 /// The name of the topic's stream.
 std::string stream_name(const TopicKey& key);
 
@@ -43,8 +47,6 @@ Result<KeptTopic> decode_topic(std::span<const std::byte> description);
 
 inline constexpr std::uint8_t item_sample = 1;
 inline constexpr std::uint8_t item_writer = 2;
-/// The store has been aligned with another one, so that what it knows of writers stays for good.
-inline constexpr std::uint8_t item_aligned = 3;
 /// Item::flags of a sample that came from another store after newer ones: source timestamps say where it
 /// belongs among those of its instance.
 inline constexpr std::uint8_t flag_merged = 1;

@@ -6,8 +6,8 @@
 
 namespace llamada::service {
 
-/// Which samples of a writer a store has dealt with, kept or dropped: all up to a number, but for some gaps.
-/// A gap is what a service did not see because the writer no longer had it when the service came.
+/// Which samples of a writer a store has dealt with, kept or dropped: all up to a number, except for some
+/// gaps. A gap is what a service did not see because the writer no longer had it when the service came.
 class Seen {
  public:
   struct Gap {

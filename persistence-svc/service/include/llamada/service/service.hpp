@@ -125,8 +125,7 @@ class Service final : private topics::DiscoveryEvents {
   std::uint32_t lacks_of_ = 0;          // the process of a service that has what this one lacks; 0: none
   std::int64_t retry_ns_ = 0;           // of a store that does not take samples; 0: it does
   std::int64_t due_ns_ = 0;
-  std::uint64_t served_readers_ = 0;
-  std::uint64_t served_samples_ = 0;
+  ServiceFigures past_;  // served_readers and served_samples of it
   topics::Participant participant_;
   std::vector<std::unique_ptr<Intake>> intakes_;  // end before the participant
   std::vector<std::unique_ptr<Served>> served_;
