@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +13,8 @@ namespace llamada::test {
 struct Failures {
   int syncs = 0, writes = 0, allocations = 0;            ///< So many of the next calls fail.
   std::map<std::string, int> syncs_of, failed_syncs_of;  ///< By file.
+  std::string of;                                        ///< Only syncs of files whose names end so fail.
+  std::function<void()> on_failed_sync;                  ///< As a kernel that forgets.
 };
 
 /// Real files, some of whose calls fail without having done anything.
@@ -47,8 +50,9 @@ class FailingFiles final : public store::Files {
     }
     Status sync() override {
       ++failures_.syncs_of[name_];
-      if (failures_.syncs == 0) return file_->sync();
+      if (failures_.syncs == 0 || !name_.ends_with(failures_.of)) return file_->sync();
       --failures_.syncs;
+      if (failures_.on_failed_sync) failures_.on_failed_sync();
       ++failures_.failed_syncs_of[name_];
       return failure(Errc::system, "fdatasync of {}: EIO", name_);
     }

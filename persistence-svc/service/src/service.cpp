@@ -55,10 +55,11 @@ Status Service::load() {
 
 Status Service::work() {
   if (auto polled = participant_.poll(); !polled) return polled;
-  if (!rival_) return rival_;
+  if (!must_end_) return must_end_;
   bool was_full = false;
   for (const auto& [key, keeper] : keepers_) was_full |= keeper->take_full();
   const bool is_written = commit();
+  if (!must_end_) return must_end_;
   drop_writers();
   drop_new_writers();
   open_intakes();
@@ -84,10 +85,11 @@ Status Service::wait(std::chrono::nanoseconds at_most) {
 void Service::on_participant(const topics::ParticipantInfo& participant) {
   // Of two that start at once, the later one gives way.
   if (!participant.keeps_topics || participant.id >= participant_.id()) return;
-  rival_ = failure(Errc::already_exists,
-                   "process {} ('{}') already keeps the topics of domain {}; end it first, or serve another "
-                   "domain",
-                   participant.pid, participant.name, options_.domain);
+  must_end_ =
+      failure(Errc::already_exists,
+              "process {} ('{}') already keeps the topics of domain {}; end it first, or serve another "
+              "domain",
+              participant.pid, participant.name, options_.domain);
 }
 
 void Service::on_endpoint(const topics::EndpointInfo& endpoint) {
@@ -163,6 +165,11 @@ bool Service::commit() {
   const Status written = write();
   if (written)
     retry_ns_ = 0;
+  else if (written.error().code() == Errc::precondition_not_met)
+    must_end_ =
+        failure(Errc::precondition_not_met,
+                "{}; start the service again: it then reads what was not acknowledged from the writers",
+                written.error().text());
   else
     say_trouble(written);
   return written.has_value();

@@ -92,7 +92,7 @@ class Service final : private topics::DiscoveryEvents {
   std::int64_t retry_new_ns_ = 0;  // when those that wait for room are tried again
   std::vector<topics::EndpointInfo> new_readers_;
   std::vector<topics::EndpointId> gone_;
-  Status rival_;
+  Status must_end_;            ///< An error once it must.
   std::int64_t retry_ns_ = 0;  // of a store that does not take samples; 0: it does
   std::int64_t due_ns_ = 0;
   std::uint64_t served_readers_ = 0;
