@@ -203,6 +203,43 @@ void forget_batch(const std::string& directory, BatchNumber batch) {
 
 }  // namespace
 
+TEST_CASE("segments: a start writes what is not durable once more and syncs it, or writes it elsewhere",
+          "[store]") {
+  const test::TemporaryFolder folder;
+  const std::string directory = folder / "store";
+  const pid_t child = fork();
+  if (child == 0) {
+    auto store = *open_segment_store(directory);
+    (void)store->stream("a", {});
+    for (std::uint64_t number = 1; number <= 10; ++number) {
+      const auto body = body_of(number, 900);
+      (void)store->append({.stream = 1, .number = number, .body = body});
+      (void)store->write();
+    }
+    _exit(0);
+  }
+  REQUIRE(waitpid(child, nullptr, 0) == child);
+  test::Failures failures;
+  failures.of = ".seg";
+  failures.syncs = GENERATE(0, 1);
+  const bool fails = failures.syncs > 0;
+  std::vector<std::string> sentences;
+  SegmentOptions options;
+  options.say = [&](std::string_view text) { sentences.emplace_back(text); };
+  auto store = open_segment_store(
+      std::make_unique<test::FailingFiles>(*open_files(directory, true), failures), options);
+  REQUIRE(store.has_value());
+  // The header and ten batches: what a failed sync of the process before has left would not go with a sync.
+  CHECK(failures.written_before_sync_of["00000001.seg"] >= 11);
+  CHECK(failures.syncs_of["00000001.seg"] == 1);
+  CHECK((*store)->figures().synced == (*store)->figures().written);
+  CHECK((*store)->figures().failed_syncs == (fails ? 1 : 0));
+  CHECK(sentences.size() == (fails ? 1 : 0));
+  CHECK(count(**store, 1) == 10);
+  store->reset();
+  CHECK(count(**open_segment_store(directory), 1) == 10);
+}
+
 TEST_CASE("segments: when a drop is lost in a failed sync, no segment goes because of it", "[store]") {
   const test::TemporaryFolder folder;
   const std::string directory = folder / "store";
