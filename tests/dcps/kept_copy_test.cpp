@@ -1,5 +1,8 @@
 // Stores of both kinds, and copies of them, with the persistence service as a process of its own.
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "peer.hpp"
 #include "persistd.hpp"
@@ -15,6 +18,22 @@ Policies kept_all() {
   policies.writer.writer_data_lifecycle.autodispose_unregistered_instances = false;
   policies.writer.durability_service.history_kind = qos::HistoryKind::keep_all;
   return policies;
+}
+
+/// Flips a bit of each sample with this key and value, in all segments. How many there were.
+int damage(const std::string& store, std::int32_t key, std::int32_t value) {
+  std::string wanted(8, '\0');
+  std::memcpy(wanted.data(), &key, sizeof key);
+  std::memcpy(wanted.data() + sizeof key, &value, sizeof value);
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(store)) {
+    if (entry.path().extension() != ".seg") continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    for (std::size_t at = 0; (at = bytes.find(wanted, at)) != std::string::npos; ++at, ++count)
+      file.seekp(static_cast<std::streamoff>(at)).put(static_cast<char>(bytes[at] ^ 1));
+  }
+  return count;
 }
 
 }  // namespace
@@ -62,6 +81,34 @@ TEST_CASE("kept: a copy of the other kind is read by the commands, and served to
   CHECK(service.end() == 0);
   has(persist({"drop", sqlite, "readings"}), 0, "is no longer kept");
   has(persist({"ls", sqlite}), 0, "No topic is kept in");
+}
+
+TEST_CASE("kept: a copy names a damaged item, leaves it out, and its exit code says so", "[kept]") {
+  const llamada::test::TemporaryFolder folder;
+  const std::string from = folder / "from", to = folder / "to";
+  {
+    World world;
+    Persistd service(from, world.socket_name());
+    service.start();
+    Peer writer(world.socket_name(), "writer");
+    writer.make_writer("w", kept_all());
+    writer.write("w", 7, 41, 3);
+    (void)writer.ask("acknowledged w 60000");
+    service.kill();
+  }
+  CHECK(damage(from, 7, 42) == 1);
+  const Ended copied = run({LLAMADA_COMMAND, "persist", "copy", from, to});
+  INFO(copied.text);
+  CHECK(copied.code == 1);
+  CHECK(copied.text.find("1 damaged item is not in the copy") != std::string::npos);
+  CHECK(copied.text.find("readings") != std::string::npos);
+  const Ended shown = run({LLAMADA_COMMAND, "persist", "show", to, "readings"});
+  INFO(shown.text);
+  CHECK(shown.text.find("value: 41") != std::string::npos);
+  CHECK(shown.text.find("value: 42") == std::string::npos);
+  CHECK(shown.text.find("value: 43") != std::string::npos);
+  CHECK(run({LLAMADA_COMMAND, "persist", "check", to}).code == 0);
+  CHECK(run({LLAMADA_COMMAND, "persist", "check", from}).code == 1);
 }
 
 }  // namespace llamada::dcps::test

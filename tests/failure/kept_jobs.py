@@ -1,11 +1,15 @@
-"""PERSISTENT MPI jobs whose store fails: rows 13 and 14 of persistence.py. The death of jobs alone is outlive.py's."""
+"""PERSISTENT MPI jobs whose mpirun, which keeps their record, dies or stands still, and jobs whose store fails: rows 12 to 14
+of persistence.py. The death of whole jobs is outlive.py's."""
 
 import errno
+import pathlib
 import re
 import shutil
+import signal
 import time
 
-from outlive import Program, Runner, kill_whole
+import kept_bed
+from outlive import Program, Runner, family, is_alive, kill_whole, send
 
 PROGRAM = "nondeterministic"
 LASTING = 1000000
@@ -37,6 +41,66 @@ class Job:
 
     def end(self):
         shutil.rmtree(self.runner.folder, ignore_errors=True)
+
+
+def await_end(pids, patience_s=60):
+    """Those of them that are still there after all this time."""
+    until = time.monotonic() + patience_s
+    while (left := [pid for pid in pids if is_alive(pid)]) and time.monotonic() < until:
+        time.sleep(0.01)
+    return left
+
+
+def kill_some(job, running, words, draw, victims):
+    """Kills mpirun, a rank, or both at once. The job that goes on, and what is wrong or nothing."""
+    everybody = family(running.pid)
+    ranks = [pid for pid in everybody if kept_bed.command(pid)[:1] == [pathlib.Path(job.program.words[0]).name]]
+    kept_bed.kill_together([running.pid] * ("mpirun" in victims) + [draw.choice(ranks)] * ("rank" in victims and bool(ranks)))
+    if "mpirun" not in victims:
+        return running, None
+    running.wait()
+    left = await_end(everybody)
+    if left:
+        send(left, signal.SIGKILL)
+        return running, f"without mpirun these went on: {[kept_bed.command(pid) for pid in left]}"
+    again = job.runner.resumed()
+    if again is None:  # nothing was kept yet, or all was over
+        shutil.rmtree(job.runner.folder / "files", ignore_errors=True)
+        again = job.runner.start(words)
+    return again, None
+
+
+def recorder_fails(build, draw, victims):
+    """mpirun, which keeps the record, is killed alone, or with a rank, or stands still. The job is resumed, and right."""
+    job = Job(build, draw)
+    words = [*job.words[:4], "--output-filename", "files:nocopy", *job.program.words]
+    running, wrong, done = job.runner.start(words), None, []
+    for _ in range(draw.choice([1, 1, 2])):
+        moment = draw.uniform(0.05, 1) * job.took
+        time.sleep(moment)
+        if wrong or running.poll() is not None:
+            break
+        if victims == ("slow",):
+            length_s = draw.uniform(0, 2)
+            send([running.pid], signal.SIGSTOP)
+            time.sleep(length_s)
+            send([running.pid], signal.SIGCONT)
+            done.append(f"mpirun stood still for {length_s:.2f} s")
+        else:
+            running, wrong = kill_some(job, running, words, draw, victims)
+            done.append(f"{'+'.join(victims)} killed after {moment:.3f} s")
+    wrong = wrong or job.fault(running, may_be_refused=False)
+    if not wrong and len(job.program.compared(job.runner.output())) != len(Job.expected):
+        wrong = f"lines come twice: {job.runner.output()[-6:]}"
+    left = [path.name for path in job.store.glob("*") if not path.suffix]
+    if not wrong and left:
+        wrong = f"the store still has {left}"
+    job.end()
+    return f"a job, {'; '.join(done) or 'it was over before'}", wrong
+
+
+def recorder_row(victims):
+    return lambda build, draw: recorder_fails(build, draw, victims)
 
 
 def disk_fails(build, draw):
@@ -91,4 +155,4 @@ def bits_flip(build, draw):
     return what, wrong
 
 
-ROWS = {"13": [disk_fails], "14": [bits_flip]}
+ROWS = {"12": [recorder_row(victims) for victims in (("mpirun",), ("mpirun", "rank"), ("slow",))], "13": [disk_fails], "14": [bits_flip]}

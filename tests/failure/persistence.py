@@ -7,6 +7,7 @@ Each run has a persistence service of its own. Its answer is checked, and nothin
 
 12  a master and workers (samples primes, matmul, stream on topics): the service, the master, a worker or several of them
     are killed at once, or the service stands still for a while
+12m a PERSISTENT MPI job: mpirun, which keeps its record, is killed alone or with a rank, or stands still for a while
 13  a PERSISTENT topic: the service's disk is full, or calls fail: EIO, a short write, a failed fdatasync; and the same of a
     PERSISTENT MPI job
 14  all processes die and what was not synced is lost or torn, or bits of the store flip; and the same of an MPI job
@@ -67,7 +68,12 @@ def soak_run(build, draw, number, options):
     return *kept_soak.run(build, draw, options.seconds), {}
 
 
-ROWS = {"12": farm_run, **{row: disk_run(row) for row in (*kept_disk.ROWS, *kept_pair.ROWS)}, "21": soak_run}
+def job_run(build, draw, number, options):
+    shapes = kept_jobs.ROWS["12"]
+    return *shapes[number % len(shapes)](build, draw), {}
+
+
+ROWS = {"12": farm_run, "12m": job_run, **{row: disk_run(row) for row in (*kept_disk.ROWS, *kept_pair.ROWS)}, "21": soak_run}
 SOAK_S = 3
 
 

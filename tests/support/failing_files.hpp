@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "llamada/store/files.hpp"
 
@@ -12,6 +14,10 @@ namespace llamada::test {
 struct Failures {
   int syncs = 0, writes = 0, allocations = 0;            ///< So many of the next calls fail.
   std::map<std::string, int> syncs_of, failed_syncs_of;  ///< By file.
+  std::map<std::string, int> writes_of;                  ///< Since the last sync of the file,
+  std::map<std::string, int> written_before_sync_of;     ///< and before it.
+  std::string of;                                        ///< Only syncs of files whose names end so fail.
+  std::function<void()> on_failed_sync;                  ///< As a kernel that forgets.
 };
 
 /// Real files, some of whose calls fail without having done anything.
@@ -43,12 +49,15 @@ class FailingFiles final : public store::Files {
     Status write(std::uint64_t offset, std::span<const std::byte> bytes) override {
       if (failures_.writes > 0 && failures_.writes-- > 0)
         return failure(Errc::system, "writing {}: EIO", name_);
+      ++failures_.writes_of[name_];
       return file_->write(offset, bytes);
     }
     Status sync() override {
       ++failures_.syncs_of[name_];
-      if (failures_.syncs == 0) return file_->sync();
+      failures_.written_before_sync_of[name_] = std::exchange(failures_.writes_of[name_], 0);
+      if (failures_.syncs == 0 || !name_.ends_with(failures_.of)) return file_->sync();
       --failures_.syncs;
+      if (failures_.on_failed_sync) failures_.on_failed_sync();
       ++failures_.failed_syncs_of[name_];
       return failure(Errc::system, "fdatasync of {}: EIO", name_);
     }

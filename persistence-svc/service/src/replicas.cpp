@@ -60,7 +60,7 @@ void Replicas::open_new() {
   }
 }
 
-void Replicas::work(const std::vector<std::unique_ptr<Intake>>& writers) {
+Status Replicas::work(const std::vector<std::unique_ptr<Intake>>& writers) {
   const bool was_frozen = feed_.is_frozen();
   // Those that have gone make room for the next one, and what they began in the store is ended first.
   std::erase_if(replicas_, [this](const auto& replica) {
@@ -69,8 +69,10 @@ void Replicas::work(const std::vector<std::unique_ptr<Intake>>& writers) {
   });
   open_new();
   const Replica* changed = nullptr;
+  Status lost;
   for (const auto& replica : replicas_) {
     if (const Status worked = replica->work(writers); !worked) {
+      if (worked.error().code() == Errc::precondition_not_met) lost = worked;
       end(*replica, worked);
       replica->has_gone();
     }
@@ -85,6 +87,7 @@ void Replicas::work(const std::vector<std::unique_ptr<Intake>>& writers) {
       std::any_of(replicas_.begin(), replicas_.end(), [](const auto& each) { return each->compares(); }));
   feed_.set_active(follower_count() > 0);
   if (was_frozen && !feed_.is_frozen()) participant_.wake_self();
+  return lost;
 }
 
 void Replicas::end(Replica& replica, const Status& why) {

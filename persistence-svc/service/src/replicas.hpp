@@ -23,7 +23,8 @@ class Replicas final : private topics::ReaderEvents {
   void add(const topics::EndpointInfo& reader);
   void gone(const topics::EndpointId& reader);
   /// Does what is to be done, not from within poll(). It freezes the feed while topics are compared.
-  void work(const std::vector<std::unique_ptr<Intake>>& writers);
+  /// Errors: precondition_not_met (Store::sync()).
+  Status work(const std::vector<std::unique_ptr<Intake>>& writers);
   /// All that follow have all that was published.
   bool have_all() const;
   void publish(const Feed::Messages& messages);

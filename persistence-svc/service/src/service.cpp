@@ -52,6 +52,7 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options, topics::T
 
 Status Service::work() {
   if (auto polled = participant_.poll(); !polled) return polled;
+  if (!must_end_) return must_end_;
   if (auto decided = decide(); !decided) return decided;
   if (role_ != topics::ServiceRole::serves) {
     follow_round();
@@ -66,13 +67,14 @@ Status Service::serve_round() {
   bool was_full = false;
   for (const auto& [key, keeper] : topics_->all()) was_full |= keeper->take_full();
   const bool is_written = !feed_->is_frozen() && commit();
+  if (!must_end_) return must_end_;
   drop_writers();
   drop_new_writers();
   if (!feed_->is_frozen()) open_intakes();
   for (const auto& intake : intakes_)
     if (is_gone(intake->writer())) intake->writer_has_gone();
   for (const topics::EndpointId& gone : gone_) replicas_->gone(gone);
-  replicas_->work(intakes_);
+  if (has_lost_batches(replicas_->work(intakes_))) return must_end_;
   open_served();
   if (!feed_->is_frozen()) serve(is_written && !was_full && !feed_->refuses());
   drop_readers();
@@ -182,9 +184,17 @@ bool Service::commit() {
   const Status written = write();
   if (written)
     retry_ns_ = 0;
-  else
+  else if (!has_lost_batches(written))
     say_trouble(written);
   return written.has_value();
+}
+
+bool Service::has_lost_batches(const Status& trouble) {
+  if (trouble || trouble.error().code() != Errc::precondition_not_met) return false;
+  must_end_ = failure(Errc::precondition_not_met,
+                      "{}; start the service again: it then reads what was not acknowledged from the writers",
+                      trouble.error().text());
+  return true;
 }
 
 Status Service::write() {

@@ -131,6 +131,7 @@ void Service::follow_round() {
   bool was_full = false;
   for (const auto& [key, keeper] : topics_->all()) was_full |= keeper->take_full();
   if (const Status worked = follower_->work(); !worked) {
+    if (has_lost_batches(worked)) return;
     options_.say(fmt::format("no longer follows the service of process {}, and joins it again: {}",
                              follower_->pid(), worked.error().text()));
     end_following(serving_one() != nullptr);

@@ -226,7 +226,7 @@ class Loader {
     if (auto read = read_all(*candidate.file, seal.footer_offset + footer_mark.size(), bytes); !read)
       return propagate(read);
     const auto lies_in_it = [&](const FooterEntry& entry) {
-      return entry.bytes >= sizeof(ItemHeader) &&
+      return entry.bytes >= sizeof(ItemHeader) && candidate.first + entry.batch <= seal.last &&
              std::uint64_t{entry.unit} * item_alignment + entry.bytes <= seal.footer_offset;
     };
     if (crc32c(bytes) != seal.footer_crc || !std::ranges::all_of(entries, lies_in_it)) return false;

@@ -19,6 +19,14 @@ Result<std::vector<std::byte>> read_back(const File& file, const UnsyncedBatch& 
   return *count == bytes.size() && is_whole_batch(bytes, batch.number) ? bytes : std::vector<std::byte>();
 }
 
+/// A list of segments comes in batches of the store's own only.
+bool has_list(std::span<const std::byte> batch) {
+  ItemWalk walk(batch.subspan(sizeof(BatchHeader)));
+  while (const auto item = walk.next())
+    if (item->header.kind == record_segments) return true;
+  return false;
+}
+
 /// Stands for a batch that is lost: the numbers of batches have no gaps.
 std::vector<std::byte> empty_batch(BatchNumber number, std::uint32_t tag) {
   BatchBuilder builder;
@@ -102,8 +110,9 @@ Status SegmentStore::heal(const Error& why) {
   take(std::move(*loaded));
   synced(written_);
   if (lost == 0) return {};
-  return failure(Errc::system, "{}; {} batches could not be read back and are lost: append their items again",
-                 why.text(), lost);
+  return failure(Errc::precondition_not_met,
+                 "{}; {} batches could not be read back and are lost: append their items again", why.text(),
+                 lost);
 }
 
 /// Behind the batches comes one of the store's own, with a list of segments, unless a batch was lost.
@@ -124,16 +133,15 @@ Status SegmentStore::write_anew(std::uint64_t& lost) {
       if (!found) break;
       memory = std::move(*found);
     }
-    if (memory.empty()) {
-      ++lost;
-      memory = empty_batch(batch.number, tag_of(id_));
-    }
+    if (memory.empty()) ++lost;
+    if (memory.empty() || (lost > 0 && has_list(memory))) memory = empty_batch(batch.number, tag_of(id_));
     move_batch(memory, synced_, segment, active_.offset);
     if (done = file->write(active_.offset, memory); !done) break;
     active_.offset += rounded_up(memory.size(), batch_alignment);
   }
   // A list among these batches may name a segment that never became durable. Where a batch is lost, so may be
-  // the copies without which a segment that was cleaned cannot go: then none but an older list counts.
+  // the copies without which a segment that was cleaned cannot go, or the drops that made copies needless:
+  // then none but an older list counts.
   BatchBuilder list;
   const std::uint64_t list_offset = active_.offset;
   if (done && lost == 0) {

@@ -33,11 +33,47 @@ EndpointSpec durable(EndpointSpec spec, qos::DurabilityKind kind) {
   return spec;
 }
 
+/// A store of which a sync loses for good what it was to make durable.
+class LosingStore final : public store::Store {
+ public:
+  LosingStore(std::unique_ptr<Store> store, const bool& loses) : store_(std::move(store)), loses_(loses) {}
+
+  Status sync(store::BatchNumber batch) override {
+    if (loses_) return failure(Errc::precondition_not_met, "a batch is lost");
+    return store_->sync(batch);
+  }
+  Result<store::StreamId> stream(std::string_view name, std::span<const std::byte> text) override {
+    return store_->stream(name, text);
+  }
+  Status append(const store::Item& item) override { return store_->append(item); }
+  Status drop_below(store::StreamId id, std::uint64_t number) override {
+    return store_->drop_below(id, number);
+  }
+  Status drop(store::StreamId id, std::uint64_t number) override { return store_->drop(id, number); }
+  Status end(store::StreamId id) override { return store_->end(id); }
+  Result<store::BatchNumber> write() override { return store_->write(); }
+  Status read(store::StreamId id, std::uint64_t from, const OnItem& item,
+              const OnDamaged& damaged) const override {
+    return store_->read(id, from, item, damaged);
+  }
+  Status newest(store::StreamId id, std::uint64_t group, std::size_t count, const OnItem& item,
+                const OnDamaged& damaged) const override {
+    return store_->newest(id, group, count, item, damaged);
+  }
+  std::vector<store::StreamInfo> streams() const override { return store_->streams(); }
+  store::StoreFigures figures() const override { return store_->figures(); }
+
+ private:
+  std::unique_ptr<Store> store_;
+  const bool& loses_;
+};
+
 /// A domain with a service on a disk that fails when it is told to.
 struct KeptDomain {
   TransportFixture fixture;
   test::TemporaryFolder folder;
   test::Failures failures;
+  bool loses = false;
   SystemClock clock;
   std::vector<std::string> said;
   std::unique_ptr<store::Store> store;
@@ -51,7 +87,7 @@ struct KeptDomain {
     auto opened =
         store::open_segment_store(std::make_unique<test::FailingFiles>(std::move(*files), failures), {});
     REQUIRE(opened);
-    store = std::move(*opened);
+    store = std::make_unique<LosingStore>(std::move(*opened), loses);
     transport = fixture.attach();
     auto made = Service::open({.say = [this](const std::string& sentence) { said.push_back(sentence); }},
                               *transport, clock, *store);
@@ -109,6 +145,31 @@ TEST_CASE("service: a PERSISTENT sample is acknowledged once the disk has confir
   CHECK(served.said[0].find("the store does not take samples") != std::string::npos);
   served.failures.syncs = 0;
   CHECK(served.until({&peer}, [&] { return persistent.endpoint->all_acknowledged(); }));
+}
+
+TEST_CASE("service: a store that has lost batches ends it, and the next one reads them from the writer again",
+          "[service]") {
+  KeptDomain served;
+  Peer peer(served.fixture);
+  Writer writer;
+  open(peer, writer, durable(writer_spec(), qos::DurabilityKind::persistent));
+  REQUIRE(served.until({&peer}, [&] { return writer.endpoint->has_keeper(); }));
+  served.loses = true;
+  publish(writer, 3);
+  Status worked;
+  for (int k = 0; k < 10'000 && worked; ++k) {
+    worked = served.service->work();
+    REQUIRE(peer.participant.poll());
+  }
+  REQUIRE_FALSE(worked);
+  CHECK(worked.error().text().find("start the service again") != std::string::npos);
+  served.loses = false;
+  CHECK_FALSE(served.service->work());
+  CHECK_FALSE(writer.endpoint->all_acknowledged());
+  served.end();
+  served.start();
+  CHECK(served.until({&peer}, [&] { return writer.endpoint->all_acknowledged(); }));
+  CHECK(served.service->figures().samples == 3);
 }
 
 TEST_CASE("service: what cannot be written is not acknowledged, and nothing is lost", "[service]") {

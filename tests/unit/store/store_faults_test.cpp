@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -154,6 +156,111 @@ TEST_CASE("segments: a disk that fails for good says so, and the store goes on w
   CHECK(disk.failures.failed_syncs_of.size() == 3);
   disk.open();
   CHECK(count(*disk.store, stream) == 20);
+}
+
+namespace {
+
+constexpr std::uint64_t dropped_below = 120, items_in_all = 300;
+
+/// A process that dies when it has dropped what one of its segments has, and has cleaned that segment,
+/// without a sync. The number of the batch with the drop.
+BatchNumber drop_and_die(const std::string& directory, const SegmentOptions& options) {
+  const pid_t child = fork();
+  if (child == 0) {
+    auto store = *open_segment_store(directory, options);
+    (void)store->stream("a", {});
+    for (std::uint64_t number = 1; number <= items_in_all; ++number) {
+      const auto body = body_of(number, 900);
+      (void)store->append({.stream = 1, .number = number, .body = body});
+      if (number % 20 == 0) (void)store->write();
+    }
+    (void)store->sync(store->figures().written);
+    (void)store->drop_below(1, dropped_below);
+    const BatchNumber dropped = *store->write();
+    _exit(store->figures().written > dropped ? static_cast<int>(dropped) : 0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WEXITSTATUS(status) > 0);
+  return static_cast<BatchNumber>(WEXITSTATUS(status));
+}
+
+/// Its header becomes zeros.
+void forget_batch(const std::string& directory, BatchNumber batch) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().extension() != ".seg") continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    std::array<char, 64> header{};
+    for (std::streamoff at = 4096; file.seekg(at).read(header.data(), header.size()); at += 64) {
+      BatchNumber number = 0;
+      std::memcpy(&number, header.data() + 16, sizeof number);
+      if (std::memcmp(header.data(), "BBAT", 4) != 0 || number != batch) continue;
+      header = {};
+      file.seekp(at).write(header.data(), header.size());
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("segments: a start writes what is not durable once more and syncs it, or writes it elsewhere",
+          "[store]") {
+  const test::TemporaryFolder folder;
+  const std::string directory = folder / "store";
+  const pid_t child = fork();
+  if (child == 0) {
+    auto store = *open_segment_store(directory);
+    (void)store->stream("a", {});
+    for (std::uint64_t number = 1; number <= 10; ++number) {
+      const auto body = body_of(number, 900);
+      (void)store->append({.stream = 1, .number = number, .body = body});
+      (void)store->write();
+    }
+    _exit(0);
+  }
+  REQUIRE(waitpid(child, nullptr, 0) == child);
+  test::Failures failures;
+  failures.of = ".seg";
+  failures.syncs = GENERATE(0, 1);
+  const bool fails = failures.syncs > 0;
+  std::vector<std::string> sentences;
+  SegmentOptions options;
+  options.say = [&](std::string_view text) { sentences.emplace_back(text); };
+  auto store = open_segment_store(
+      std::make_unique<test::FailingFiles>(*open_files(directory, true), failures), options);
+  REQUIRE(store.has_value());
+  // The header and ten batches: what a failed sync of the process before has left would not go with a sync.
+  CHECK(failures.written_before_sync_of["00000001.seg"] >= 11);
+  CHECK(failures.syncs_of["00000001.seg"] == 1);
+  CHECK((*store)->figures().synced == (*store)->figures().written);
+  CHECK((*store)->figures().failed_syncs == (fails ? 1 : 0));
+  CHECK(sentences.size() == (fails ? 1 : 0));
+  CHECK(count(**store, 1) == 10);
+  store->reset();
+  CHECK(count(**open_segment_store(directory), 1) == 10);
+}
+
+TEST_CASE("segments: when a drop is lost in a failed sync, no segment goes because of it", "[store]") {
+  const test::TemporaryFolder folder;
+  const std::string directory = folder / "store";
+  const SegmentOptions options{.segment_bytes = 64 << 10, .batch_bytes_max = 32 << 10};
+  const BatchNumber dropped = drop_and_die(directory, options);
+  test::Failures failures;
+  failures.syncs = 1;
+  failures.of = ".seg";
+  failures.on_failed_sync = [&] { forget_batch(directory, dropped); };
+  const auto open = [&] {
+    return open_segment_store(std::make_unique<test::FailingFiles>(*open_files(directory, true), failures),
+                              options);
+  };
+  const auto refused = open();
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code() == Errc::precondition_not_met);
+  for (int again = 0; again < 2; ++again) {
+    const auto store = open();
+    REQUIRE(store.has_value());
+    CHECK(count(**store, 1) == items_in_all);
+  }
 }
 
 TEST_CASE("segments: a batch that cannot be written goes into another segment", "[store]") {

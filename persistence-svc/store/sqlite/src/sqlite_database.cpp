@@ -1,6 +1,10 @@
 #include "sqlite_database.hpp"
 
+#include <fcntl.h>
+
 #include <cerrno>
+
+#include "llamada/base/file_descriptor.hpp"
 
 namespace llamada::store {
 
@@ -58,13 +62,30 @@ Result<Database> Database::open(const std::string& path, bool read_only) {
   return opened;
 }
 
+void Database::close() {
+  prepared_.clear();
+  database_.reset();
+}
+
+bool Database::is_used_by_others(const std::string& path) {
+  // Each connection has a lock somewhere on the index of the log while it is open.
+  const FileDescriptor index(::open((path + "-shm").c_str(), O_RDWR | O_CLOEXEC));
+  if (!index) return false;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return fcntl(index.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 Status Database::run(const char* sql) {
+  if (!is_open()) return tl::unexpected<Error>(error(SQLITE_CANTOPEN));
   const int code = sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected<Error>(error(code));
   return {};
 }
 
 Result<Statement> Database::prepare(const char* sql) const {
+  if (!is_open()) return tl::unexpected<Error>(error(SQLITE_CANTOPEN));
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(database_.get(), sql, -1, &statement, nullptr);
   if (code != SQLITE_OK) return tl::unexpected<Error>(error(code));
@@ -98,10 +119,16 @@ Result<std::int64_t> Database::number(const char* sql) const {
 }
 
 Status Database::checkpoint() {
+  if (!is_open()) return tl::unexpected<Error>(error(SQLITE_CANTOPEN));
   const int code =
       sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY) return {};
   return tl::unexpected<Error>(error(code));
+}
+
+bool Database::has_failed_to_write() const {
+  const int code = sqlite3_extended_errcode(database_.get());
+  return code == SQLITE_FULL || code == SQLITE_IOERR_WRITE;
 }
 
 Error Database::error(int code) const {
@@ -109,8 +136,10 @@ Error Database::error(int code) const {
   const int primary = code & 0xff;
   const char* detail = database_ ? sqlite3_errmsg(database_.get()) : sqlite3_errstr(code);
   const std::string text = fmt::format("{}: {} ({})", path_, detail, sqlite3_errstr(code));
-  const bool is_full =
-      primary == SQLITE_FULL || (primary == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT));
+  // After a failed sync for want of room the log is not what it was: that is no full disk.
+  const bool is_of_sync = code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+  const bool is_full = primary == SQLITE_FULL ||
+                       (primary == SQLITE_IOERR && !is_of_sync && (system == ENOSPC || system == EDQUOT));
   if (is_full) return {Errc::out_of_resources, text, ENOSPC};
   if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) return {Errc::parse_error, text};
   return {Errc::system, text, system};

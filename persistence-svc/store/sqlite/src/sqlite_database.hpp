@@ -36,11 +36,19 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
 };
 
-/// A connection to a database with a write-ahead log.
+/// A connection to a database with a write-ahead log. All calls of one that is not open fail.
 class Database {
  public:
+  Database() = default;
   /// With `read_only` the file must be there.
   static Result<Database> open(const std::string& path, bool read_only);
+
+  bool is_open() const { return database_ != nullptr; }
+  /// Closes it; the path stays.
+  void close();
+  /// True if another process has this database open, also to read it only. To be asked of one that is closed:
+  /// the locks of SQLite go with the first descriptor that this process closes.
+  static bool is_used_by_others(const std::string& path);
 
   Status run(const char* sql);
   Result<Statement> prepare(const char* sql) const;
@@ -54,6 +62,8 @@ class Database {
   Status checkpoint();
   /// The error of the last call, in words.
   Error error(int code) const;
+  /// True if the last call has failed to write: of a COMMIT, the log then does not have it.
+  bool has_failed_to_write() const;
   /// Pages of the write-ahead log after the last commit.
   int log_pages() const { return *log_pages_; }
   const std::string& path() const { return path_; }

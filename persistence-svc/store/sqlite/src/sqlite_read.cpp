@@ -32,12 +32,12 @@ Status SqliteStore::read_rows(StreamId stream, Statement& rows, const OnItem& on
     }
     ++figures_.damaged_items;
     const std::string sentence =
-        fmt::format("{}: item {} of stream {} is damaged", database_->path(), item.number, stream);
+        fmt::format("{}: item {} of stream {} is damaged", database_.path(), item.number, stream);
     say(sentence);
     if (!on_damaged) return failure(Errc::parse_error, "{}", sentence);
     on_damaged(item.number);
   }
-  if (code != SQLITE_DONE) return tl::unexpected<Error>(database_->error(code));
+  if (code != SQLITE_DONE) return tl::unexpected<Error>(database_.error(code));
   return {};
 }
 
@@ -45,7 +45,7 @@ Status SqliteStore::read(StreamId stream, std::uint64_t from, const OnItem& on_i
                          const OnDamaged& on_damaged) const {
   const std::lock_guard lock(mutex_);
   if (auto known = catalogue_.check(stream); !known) return known;
-  auto rows = database_->prepare(
+  auto rows = database_.prepare(
       "SELECT number, \"group\", kind, flags, time_ns, head, body, crc FROM items "
       "WHERE stream = ? AND number >= ? ORDER BY number");
   if (!rows) return propagate(rows);
@@ -58,7 +58,7 @@ Status SqliteStore::newest(StreamId stream, std::uint64_t group, std::size_t cou
                            const OnDamaged& on_damaged) const {
   const std::lock_guard lock(mutex_);
   if (auto known = catalogue_.check(stream); !known) return known;
-  auto rows = database_->prepare(
+  auto rows = database_.prepare(
       "SELECT number, \"group\", kind, flags, time_ns, head, body, crc FROM items WHERE stream = ?1 AND "
       "number IN "
       "(SELECT number FROM items WHERE stream = ?1 AND \"group\" = ?2 ORDER BY number DESC LIMIT ?3) "

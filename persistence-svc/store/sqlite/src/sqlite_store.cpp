@@ -46,7 +46,12 @@ Result<std::unique_ptr<Store>> SqliteStore::open(std::unique_ptr<Files> files, S
   if (!options.read_only)
     if (auto locked = files->lock(); !locked) return propagate(locked);
   auto store = std::make_unique<SqliteStore>(std::move(files), std::move(options));
-  if (auto opened = store->open_database(); !opened) return propagate(opened);
+  const auto found = store->open_database();
+  if (!found) return tl::unexpected<Error>(found.error());
+  store->written_ = *found;
+  store->synced_ = store->options_.read_only ? 0 : *found;
+  store->must_reopen_ = false;
+  if (auto known = store->load_catalogue(); !known) return propagate(known);
   return store;
 }
 
@@ -54,56 +59,56 @@ SqliteStore::SqliteStore(std::unique_ptr<Files> files, SqliteOptions options)
     : files_(std::move(files)), options_(std::move(options)) {}
 
 SqliteStore::~SqliteStore() {
-  if (database_ && !options_.read_only && !must_reopen_) (void)database_->checkpoint();
+  if (database_.is_open() && !options_.read_only && !must_reopen_) (void)database_.checkpoint();
 }
 
-Status SqliteStore::open_database() {
-  database_.reset();
+/// The last batch that it has.
+Result<BatchNumber> SqliteStore::open_database() {
+  // After a failed sync nothing may write what the log has into the database, closing it neither.
+  must_reopen_ = true;
   auto database = Database::open(files_->name() + "/" + sqlite_file, options_.read_only);
   if (!database) return propagate(database);
   database_ = std::move(*database);
   if (!options_.read_only) {
-    if (auto made = database_->run(tables); !made) return made;
+    if (auto made = database_.run(tables); !made) return propagate(made);
     // What a process before has written counts from here on, and SQLite has checked it: written once more, it
     // is durable, even if that process has failed to sync it.
-    if (auto done = make_durable(); !done) return done;
+    if (auto done = make_durable(); !done) return propagate(done);
   }
-  const auto found = database_->number("SELECT format FROM store");
+  const auto found = database_.number("SELECT format FROM store");
   if (!found) return tl::unexpected<Error>(found.error());
   if (*found != format)
-    return failure(Errc::parse_error, "{} has format {}; this release knows {}", database_->path(), *found,
+    return failure(Errc::parse_error, "{} has format {}; this release knows {}", database_.path(), *found,
                    format);
-  const auto written = database_->number("SELECT written FROM store");
+  const auto written = database_.number("SELECT written FROM store");
   if (!written) return tl::unexpected<Error>(written.error());
-  written_ = static_cast<BatchNumber>(*written);
-  synced_ = options_.read_only ? 0 : written_;
-  return open_.empty() ? load_catalogue() : Status();
+  return static_cast<BatchNumber>(*written);
 }
 
 Status SqliteStore::make_durable() {
-  if (auto done = database_->checkpoint(); !done) return done;
+  if (auto done = database_.checkpoint(); !done) return done;
   if (auto done = commit_durably(); !done) return done;
   return files_->sync_directory();
 }
 
 /// A transaction after which the log, and with it all transactions before, is on the disk.
 Status SqliteStore::commit_durably() {
-  if (auto set = database_->run("PRAGMA synchronous = FULL"); !set) return set;
-  Status done = database_->run("UPDATE store SET synced = written");
-  if (auto set = database_->run("PRAGMA synchronous = NORMAL"); done && !set) done = set;
+  if (auto set = database_.run("PRAGMA synchronous = FULL"); !set) return set;
+  Status done = database_.run("UPDATE store SET synced = written");
+  if (auto set = database_.run("PRAGMA synchronous = NORMAL"); done && !set) done = set;
   return done;
 }
 
 Status SqliteStore::load_catalogue() {
   catalogue_ = {};
-  auto streams = database_->prepare("SELECT id, name, last FROM streams ORDER BY id");
+  auto streams = database_.prepare("SELECT id, name, last FROM streams ORDER BY id");
   if (!streams) return propagate(streams);
   int code;
   while ((code = streams->step()) == SQLITE_ROW)
     catalogue_.declare(static_cast<StreamId>(streams->integer(0)), streams->text(1),
                        static_cast<std::uint64_t>(streams->integer(2)));
-  if (code != SQLITE_DONE) return tl::unexpected<Error>(database_->error(code));
-  const auto last = database_->number("SELECT last_stream FROM store");
+  if (code != SQLITE_DONE) return tl::unexpected<Error>(database_.error(code));
+  const auto last = database_.number("SELECT last_stream FROM store");
   if (!last) return tl::unexpected<Error>(last.error());
   catalogue_.pass_over(static_cast<StreamId>(*last));
   return {};
@@ -170,7 +175,7 @@ Status SqliteStore::change(StreamId stream, Change change) {
 std::vector<StreamInfo> SqliteStore::streams() const {
   const std::lock_guard lock(mutex_);
   std::vector<StreamInfo> all;
-  auto query = database_->prepare(
+  auto query = database_.prepare(
       "SELECT id, name, description, min(number), max(number), count(number), "
       "total(length(head) + length(body)) FROM streams LEFT JOIN items ON id = stream GROUP BY id ORDER BY "
       "id");
@@ -188,7 +193,7 @@ std::vector<StreamInfo> SqliteStore::streams() const {
   }
   if (code != SQLITE_DONE) {
     ++figures_.damaged_batches;
-    say(fmt::format("the list of streams cannot be read: {}", database_->error(code).text()));
+    say(fmt::format("the list of streams cannot be read: {}", database_.error(code).text()));
   }
   return all;
 }
@@ -198,11 +203,11 @@ StoreFigures SqliteStore::figures() const {
   StoreFigures figures = figures_;
   std::error_code ignored;
   for (const char* suffix : {"", "-wal"}) {
-    const auto bytes = std::filesystem::file_size(database_->path() + suffix, ignored);
+    const auto bytes = std::filesystem::file_size(database_.path() + suffix, ignored);
     if (!ignored) figures.bytes += bytes;
   }
   const auto number = [&](const char* sql) {
-    const auto found = database_->number(sql);
+    const auto found = database_.number(sql);
     return found ? static_cast<std::uint64_t>(*found) : 0;
   };
   const std::uint64_t page = number("PRAGMA page_size"), unused = number("PRAGMA freelist_count");

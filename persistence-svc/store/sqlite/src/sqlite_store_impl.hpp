@@ -1,8 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
-#include <optional>
 #include <variant>
 
 #include "catalogue.hpp"
@@ -52,9 +52,16 @@ class SqliteStore final : public Store {
     StreamId stream;
   };
   using Change = std::variant<Declaration, KeptItem, Drop, End>;
+  using Changes = std::vector<Change>;
+  /// A batch that is written and not yet durable.
+  struct Held {
+    BatchNumber number;
+    Changes changes;
+    std::uint64_t bytes;
+  };
 
   // sqlite_store.cpp
-  Status open_database();
+  Result<BatchNumber> open_database();
   Status make_durable();
   Status commit_durably();
   Status load_catalogue();
@@ -63,7 +70,12 @@ class SqliteStore final : public Store {
   void say(const std::string& sentence) const;
 
   // sqlite_write.cpp
-  Status write_batch();
+  Status write_batch(const Changes& changes, BatchNumber number);
+  Status apply_all(const Changes& changes, BatchNumber number);
+  void was_written();
+  Status sync_all();
+  void synced();
+  Status open_again();
   Status apply(const Declaration& declared);
   Status apply(const KeptItem& appended);
   Status apply(const Drop& drop);
@@ -78,12 +90,16 @@ class SqliteStore final : public Store {
   std::unique_ptr<Files> files_;
   SqliteOptions options_;
   mutable std::mutex mutex_;
-  std::optional<Database> database_;
+  Database database_;
   Catalogue catalogue_;
-  std::vector<Change> open_;
+  Changes open_;
   std::uint64_t open_bytes_ = 0;
+  std::size_t tried_ = 0;  ///< So many of its changes may be in the database, though writing them has failed.
+  std::deque<Held> held_;
+  std::uint64_t held_bytes_ = 0;
   BatchNumber written_ = 0, synced_ = 0;
-  bool must_reopen_ = false;  ///< A sync has failed, and nothing is known of what the log has on the disk.
+  bool has_failed_sync_ = false;  ///< Of which nothing was said yet.
+  bool must_reopen_ = false;  ///< A call has failed, and nothing is known of what the log has on the disk.
   mutable StoreFigures figures_;
 };
 

@@ -83,6 +83,8 @@ class Service final : private topics::DiscoveryEvents {
   Status open_intake(const topics::EndpointInfo& writer, bool has_died);
   void open_served();
   bool commit();
+  /// Whether a store says so. What this process knows of its items is wrong then, and it must end.
+  bool has_lost_batches(const Status& trouble);
   Status write();
   void pass_on();
   void serve(bool is_complete);
@@ -123,6 +125,7 @@ class Service final : private topics::DiscoveryEvents {
   std::int64_t retry_join_ns_ = 0;
   std::int64_t unserved_since_ns_ = 0;  // since when nobody serves; 0: somebody does
   std::uint32_t lacks_of_ = 0;          // the process of a service that has what this one lacks; 0: none
+  Status must_end_;                     ///< An error once it must.
   std::int64_t retry_ns_ = 0;           // of a store that does not take samples; 0: it does
   std::int64_t due_ns_ = 0;
   ServiceFigures past_;  // served_readers and served_samples of it

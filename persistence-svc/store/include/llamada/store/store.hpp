@@ -104,7 +104,9 @@ class Store {
 
   /// Makes all batches up to this one durable. Acknowledge nothing before it has returned without an error.
   /// When the disk fails to do so, the store writes these batches anew elsewhere, and an error says that this
-  /// failed, too: call it again later. May be called in another thread than everything else.
+  /// failed, too: call it again later. May be called in another thread than everything else. Errors: system,
+  /// out_of_resources, precondition_not_met (batches that were written and never synced are lost for good:
+  /// append their items again; their numbers count as synced).
   virtual Status sync(BatchNumber batch) = 0;
 
   /// Calls on_item for the items of a stream from this number on, in order. Damaged items go to on_damaged;

@@ -23,8 +23,9 @@ struct SqliteOptions {
 /// not there): for people who want to query what is kept. docs/internals/store.md has its tables. One process
 /// at a time may write it; others may read it, with sqlite3, too. Numbers of items are at most 2^63 - 1. Each
 /// item has a checksum. A call in one thread waits for one in another. sync() waits for the disk while
-/// write() waits for it. After a failed sync all batches that are not yet durable may be lost; then an error
-/// says so. Errors: already_exists (another process writes it; the text has its number), not_found (to be
+/// write() waits for it. Batches that are not durable stay in memory too, up to 64 MiB; then write() syncs
+/// them. After a failed sync the store opens the database again, which fails while another program has it
+/// open. Errors: already_exists (another process writes it; the text has its number), not_found (to be
 /// read only, and not there), parse_error (a store of segments, another version, or damaged),
 /// out_of_resources, system.
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& directory, SqliteOptions options = {});
