@@ -19,12 +19,14 @@ Result<std::vector<std::byte>> read_back(const File& file, const UnsyncedBatch& 
   return *count == bytes.size() && is_whole_batch(bytes, batch.number) ? bytes : std::vector<std::byte>();
 }
 
-/// A list of segments comes in batches of the store's own only.
-bool has_list(std::span<const std::byte> batch) {
+/// The batch without a list of segments. What it has besides may be the only copy of items.
+std::vector<std::byte> without_list(std::span<const std::byte> batch, BatchNumber number, std::uint32_t tag) {
+  BatchBuilder builder;
   ItemWalk walk(batch.subspan(sizeof(BatchHeader)));
   while (const auto item = walk.next())
-    if (item->header.kind == record_segments) return true;
-  return false;
+    if (item->header.kind != record_segments) builder.add(item->item());
+  builder.finish(number, 0, 0, tag, 0);
+  return builder.exchange({});
 }
 
 /// Stands for a batch that is lost: the numbers of batches have no gaps.
@@ -133,8 +135,12 @@ Status SegmentStore::write_anew(std::uint64_t& lost) {
       if (!found) break;
       memory = std::move(*found);
     }
-    if (memory.empty()) ++lost;
-    if (memory.empty() || (lost > 0 && has_list(memory))) memory = empty_batch(batch.number, tag_of(id_));
+    if (memory.empty()) {
+      ++lost;
+      memory = empty_batch(batch.number, tag_of(id_));
+    } else if (lost > 0) {
+      memory = without_list(memory, batch.number, tag_of(id_));
+    }
     move_batch(memory, synced_, segment, active_.offset);
     if (done = file->write(active_.offset, memory); !done) break;
     active_.offset += rounded_up(memory.size(), batch_alignment);
