@@ -9,8 +9,8 @@
 
 namespace llamada::sim {
 
-/// Runs seeds 1 to `count`, or LLAMADA_SIM_SEEDS of them; from LLAMADA_SIM_SEED on, which without a count runs
-/// alone. `run` gives what is wrong, or an empty text. The first seed that is wrong is printed.
+/// Runs seeds 1 to `count`, or LLAMADA_SIM_SEEDS of them; from LLAMADA_SIM_SEED on, which without a count
+/// runs alone. `run` gives what is wrong, or an empty text. The first seed that is wrong is printed.
 inline void run_seeds(const std::function<std::string(std::uint64_t seed)>& run, std::uint64_t count) {
   const auto number = [](const char* name) -> std::uint64_t {
     const char* text = std::getenv(name);

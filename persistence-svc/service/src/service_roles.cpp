@@ -45,14 +45,14 @@ Status Service::decide() {
   if (role_ == ServiceRole::serves) return serving == nullptr ? Status() : end_serving();
   if (serving == nullptr) {
     const std::int64_t now_ns = clock_.monotonic().count();
-    if (unserved_since_ns_ == 0) unserved_since_ns_ = now_ns;
+    if (joining_.unserved_since_ns == 0) joining_.unserved_since_ns = now_ns;
     const bool waits_no_longer =
-        now_ns - unserved_since_ns_ >= unserved_max_ns;  // e.g. the next one is stopped
+        now_ns - joining_.unserved_since_ns >= unserved_max_ns;  // e.g. the next one is stopped
     if (follower_ && !follower_->has_heard_all() && !waits_no_longer) return {};
     end_following(false);
     return is_next() || waits_no_longer ? begin_serving() : Status();
   }
-  unserved_since_ns_ = 0;
+  joining_.unserved_since_ns = 0;
   if (follower_ && follower_->participant() != serving->id) end_following(true);
   if (follower_ && follower_->is_over()) end_following(true);
   if (!follower_) join(*serving);
@@ -69,12 +69,12 @@ Status Service::begin_serving() {
   auto replicas = Replicas::open(participant_, *topics_, *feed_, clock_, options_.say);
   if (!replicas) return propagate(replicas);
   replicas_ = std::move(*replicas);
-  if (lacks_of_ != 0)
+  if (joining_.lacks_of != 0)
     options_.say(
         fmt::format("serves from now on, although it was not aligned with the service of process {}: samples "
                     "that only that one has are missing until it comes back",
-                    lacks_of_));
-  lacks_of_ = 0;
+                    joining_.lacks_of));
+  joining_.lacks_of = 0;
   for (const auto& [id, writer] : known_writers_) new_writers_.push_back(writer);
   std::erase_if(known_writers_, [](const auto& each) { return each.second.has_died; });
   for (const auto& [id, reader] : known_readers_) new_readers_.push_back(reader);
@@ -95,8 +95,8 @@ Status Service::end_serving() {
 }
 
 void Service::join(const topics::ParticipantInfo& serving) {
-  if (clock_.monotonic().count() < retry_join_ns_) return;
-  lacks_of_ = serving.pid;
+  if (clock_.monotonic().count() < joining_.retry_ns) return;
+  joining_.lacks_of = serving.pid;
   for (const auto& [id, reader] : link_readers_) {
     if (id.participant != serving.id || reader.topic != link_up) continue;
     auto follower = Follower::open(participant_, reader, *topics_);
@@ -107,7 +107,7 @@ void Service::join(const topics::ParticipantInfo& serving) {
     }
     options_.say(
         fmt::format("cannot join the service of process {}: {}", serving.pid, follower.error().text()));
-    retry_join_ns_ = clock_.monotonic().count() + retry_join_period_ns;
+    joining_.retry_ns = clock_.monotonic().count() + retry_join_period_ns;
     return;
   }
 }
@@ -118,14 +118,14 @@ void Service::end_following(bool tries_again) {
     options_.say(fmt::format("the topics cannot be read again: {}", abandoned.error().text()));
   follower_.reset();
   if (!tries_again) return;
-  retry_join_ns_ = clock_.monotonic().count() + retry_join_period_ns;
+  joining_.retry_ns = clock_.monotonic().count() + retry_join_period_ns;
   if (role_ == ServiceRole::aligned) (void)take_role(ServiceRole::joins);
 }
 
 void Service::follow_round() {
   due_ns_ = INT64_MAX;
   if (!follower_) {
-    due_ns_ = std::max(retry_join_ns_, clock_.monotonic().count() + 1'000'000);
+    due_ns_ = std::max(joining_.retry_ns, clock_.monotonic().count() + 1'000'000);
     return;
   }
   bool was_full = false;
@@ -143,7 +143,7 @@ void Service::follow_round() {
   if (!follower_->is_aligned()) return;
   for (const auto& [key, keeper] : topics_->all()) due_ns_ = std::min(due_ns_, keeper->keep_time());
   if (const std::string news = follower_->take_news(); !news.empty()) options_.say(news);
-  lacks_of_ = 0;
+  joining_.lacks_of = 0;
   if (role_ != ServiceRole::aligned) (void)take_role(ServiceRole::aligned);
 }
 

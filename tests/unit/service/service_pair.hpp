@@ -49,8 +49,8 @@ struct KeptHere {
   void start() {
     auto files = store::open_files(folder / "store", true);
     REQUIRE(files);
-    auto opened = store::open_segment_store(
-        std::make_unique<test::FailingFiles>(std::move(*files), failures), {.batch_bytes_max = 64 << 10});
+    auto opened = store::open_segment_store(std::make_unique<test::FailingFiles>(std::move(*files), failures),
+                                            {.batch_bytes_max = 64 << 10});
     REQUIRE(opened);
     store = std::move(*opened);
     transport = fixture.attach();
@@ -87,7 +87,9 @@ struct KeptHere {
 
 /// A writer in an application of its own, which publishes samples of 100 bytes with their numbers.
 struct Application {
-  Application(TransportFixture& fixture, const EndpointSpec& spec) : peer(fixture) { open(peer, writer, spec); }
+  Application(TransportFixture& fixture, const EndpointSpec& spec) : peer(fixture) {
+    open(peer, writer, spec);
+  }
   void publish(std::uint64_t count, std::uint64_t instance = 1, ChangeKind kind = ChangeKind::alive) {
     for (std::uint64_t k = 0; k < count; ++k) {
       SampleHeader header;

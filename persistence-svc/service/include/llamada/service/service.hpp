@@ -122,11 +122,14 @@ class Service final : private topics::DiscoveryEvents {
   std::vector<topics::EndpointInfo> new_readers_;
   std::vector<topics::EndpointId> gone_;
   topics::ServiceRole role_ = topics::ServiceRole::joins;
-  std::int64_t retry_join_ns_ = 0;
-  std::int64_t unserved_since_ns_ = 0;  // since when nobody serves; 0: somebody does
-  std::uint32_t lacks_of_ = 0;          // the process of a service that has what this one lacks; 0: none
-  Status must_end_;                     ///< An error once it must.
-  std::int64_t retry_ns_ = 0;           // of a store that does not take samples; 0: it does
+  /// Of one that does not serve.
+  struct Joining {
+    std::int64_t retry_ns = 0;           ///< When it tries to join again.
+    std::int64_t unserved_since_ns = 0;  ///< Since when nobody serves; 0: somebody does.
+    std::uint32_t lacks_of = 0;          ///< The process of a service that has what this one lacks; 0: none.
+  } joining_;
+  Status must_end_;            // an error once it must
+  std::int64_t retry_ns_ = 0;  // of a store that does not take samples; 0: it does
   std::int64_t due_ns_ = 0;
   ServiceFigures past_;  // served_readers and served_samples of it
   topics::Participant participant_;
