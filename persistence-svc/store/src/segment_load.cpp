@@ -151,7 +151,7 @@ class Loader {
     if (fits && candidate.first != 0 && seal.last + 1 >= candidate.first) candidate.seal = seal;
   }
 
-  /// A footer is believed once all batches of its segment are known to be durable.
+  /// A footer is believed of batches that are known to be durable. It may know items of one that is damaged.
   Status scan_what_is_not_sealed() {
     for (const Candidate& each : candidates_)
       if (each.seal) loaded_.synced = std::max(loaded_.synced, each.seal->synced);
@@ -209,17 +209,23 @@ class Loader {
                     .end = segment_header_bytes,
                     .bytes = candidate.bytes};
     loaded_.index.add_segment(candidate.number, std::move(segment));
-    if (!candidate.scan) {
-      auto entered = enter_footer(candidate);
+    BatchNumber entered_through = 0;
+    if (candidate.seal) {
+      const BatchNumber limit =
+          candidate.scan ? std::min(candidate.limit, loaded_.synced + 1) : candidate.limit;
+      auto entered = enter_footer(candidate, limit);
       if (!entered) return propagate(entered);
-      if (*entered) return {};
-      if (auto scanned = scan(candidate); !scanned) return scanned;
+      if (*entered && !candidate.scan) return {};
+      if (*entered) entered_through = limit - 1;
     }
-    return enter_scan(candidate);
+    if (!candidate.scan)
+      if (auto scanned = scan(candidate); !scanned) return scanned;
+    return enter_scan(candidate, entered_through);
   }
 
-  /// False if the footer is not what was written: nobody waits until it is durable.
-  Result<bool> enter_footer(Candidate& candidate) {
+  /// The batches before `limit`. False if the footer is not what was written: nobody waits until it is
+  /// durable.
+  Result<bool> enter_footer(Candidate& candidate, BatchNumber limit) {
     const Seal& seal = *candidate.seal;
     std::vector<FooterEntry> entries(seal.entries);
     const auto bytes = std::as_writable_bytes(std::span(entries));
@@ -230,7 +236,7 @@ class Loader {
              std::uint64_t{entry.unit} * item_alignment + entry.bytes <= seal.footer_offset;
     };
     if (crc32c(bytes) != seal.footer_crc || !std::ranges::all_of(entries, lies_in_it)) return false;
-    came_to(candidate, std::min(seal.last, candidate.limit - 1), seal.footer_offset);
+    came_to(candidate, std::min(seal.last, limit - 1), seal.footer_offset);
     std::vector<std::byte> memory;
     for (const FooterEntry& entry : entries) {
       Record record{
@@ -239,7 +245,7 @@ class Loader {
           .number = entry.number,
           .group = entry.group,
           .place = {static_cast<std::uint32_t>(candidate.number), entry.unit, entry.bytes, entry.batch}};
-      if (candidate.first + entry.batch >= candidate.limit) continue;
+      if (candidate.first + entry.batch >= limit) continue;
       if (entry.kind == record_stream || entry.kind == record_segments) {
         memory.resize(entry.bytes);
         if (auto read = read_all(*candidate.file, record.place.offset(), memory); !read)
@@ -257,10 +263,12 @@ class Loader {
     return true;
   }
 
-  Status enter_scan(Candidate& candidate) {
+  /// The footer has entered the items of batches up to `entered_through`.
+  Status enter_scan(Candidate& candidate, BatchNumber entered_through) {
     std::vector<std::byte> memory;
-    BatchNumber expected = candidate.first;
+    BatchNumber expected = std::max(candidate.first, entered_through + 1);
     for (const FoundBatch& batch : candidate.scan->batches) {
+      if (batch.number <= entered_through) came_to(candidate, batch.number, batch.offset + batch.bytes);
       if (batch.number < expected || batch.number >= candidate.limit) continue;
       if (batch.number > expected) missing(candidate, expected, batch.number - 1);
       expected = batch.number + 1;

@@ -317,6 +317,41 @@ TEST_CASE("segments: one item that changed on the disk is refused, all others ar
   CHECK(stopped.error().code() == Errc::parse_error);
 }
 
+TEST_CASE(
+    "segments: what is behind a damaged item is found by the footer, also before the last batches are "
+    "durable",
+    "[store]") {
+  OnFailingDisk disk;
+  const StreamId early = *disk.store->stream("early", {});
+  disk.append(early, 1, 1);
+  REQUIRE(disk.store->write().has_value());
+  disk.append(early, 2, 2);
+  const StreamId late = *disk.store->stream("late", {});
+  disk.append(late, 1, 1);
+  REQUIRE(disk.store->sync(*disk.store->write()).has_value());
+  for (std::uint64_t number = 3; disk.store->figures().segments < 2; number += 40) {
+    disk.append(early, number, number + 39);
+    REQUIRE(disk.store->write().has_value());
+  }
+  // As a kill leaves it.
+  const std::filesystem::path copy = disk.folder / "copy", segment = copy / "00000001.seg";
+  std::filesystem::copy(disk.folder / "store", copy);
+  {
+    std::fstream file(segment, std::ios::in | std::ios::out | std::ios::binary);
+    std::string bytes(64 << 10, '\0');
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const std::size_t item = bytes.find(std::string(500, static_cast<char>(body_of(2, 1)[0])));
+    REQUIRE(item != std::string::npos);
+    file.seekp(static_cast<std::streamoff>(item - 8));
+    file.put(static_cast<char>(bytes[item - 8] ^ 1));
+  }
+  auto opened = open_segment_store(copy, {.segment_bytes = 256 << 10, .batch_bytes_max = 32 << 10});
+  REQUIRE(opened.has_value());
+  CHECK(*(*opened)->stream("late", {}) == late);
+  CHECK(count(**opened, late) == 1);
+  CHECK((*opened)->read(early, 2, [](const Item&) { return true; }).error().code() == Errc::parse_error);
+}
+
 TEST_CASE("segments: a full disk is looked at again once a second, and drops need no more room", "[store]") {
   const test::TemporaryFolder folder;
   test::Failures failures;
