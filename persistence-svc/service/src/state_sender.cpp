@@ -62,7 +62,7 @@ Status StateSender::send_item(topics::WriterEndpoint& writer, const Topic& topic
   if (data == Data::without_body) return send(writer, encode(record));
   record.flag = true;
   std::vector<std::byte> message;
-  const auto read = store_.read(
+  auto read = store_.read(
       topic.state.stream, item.number,
       [&](const store::Item& found) {
         if (found.number != item.number) return false;
