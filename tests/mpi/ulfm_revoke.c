@@ -77,6 +77,21 @@ static void hear_of_revocation(MPI_Comm comm) {
   OK(MPI_Comm_free(&living));
 }
 
+/* The predefined one: who waits for a rank that lives hears of it. */
+static void revoke_world(void) {
+  MPI_Comm living;
+  int first = rank, me, value = 0;
+  OK(MPIX_Comm_shrink(MPI_COMM_WORLD, &living));
+  MPI_Comm_rank(living, &me);
+  const int lost = is_loss(MPI_Bcast(&first, 1, MPI_INT, 0, living));
+  if (me == 0) {
+    OK(MPIX_Comm_revoke(MPI_COMM_WORLD));
+  } else if (!lost) {
+    CHECK(is_loss(MPI_Recv(&value, 1, MPI_INT, first, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE)));
+  }
+  OK(MPI_Comm_free(&living));
+}
+
 int main(int argc, char** argv) {
   begin_ulfm(&argc, &argv, "ulfm_revoke");
   MPI_Comm whole;
@@ -105,6 +120,7 @@ int main(int argc, char** argv) {
     OK(MPI_Comm_free(&smaller));
   }
   hear_of_revocation(whole);
+  revoke_world();
   OK(MPI_Comm_free(&whole));
   return end_ulfm();
 }

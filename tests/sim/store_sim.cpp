@@ -153,6 +153,7 @@ class Simulation {
     sentences_.clear();
     auto opened = open_segment_store(std::make_unique<test::SimulatedFiles>(disk_), options());
     if (!opened && is_refused(opened.error())) return start();
+    if (!opened) note_loss(opened.error());
     if (!opened || disk_.is_dead()) {
       why_not_ = opened ? "the disk has died" : opened.error().text();
       disk_.die();
@@ -167,7 +168,7 @@ class Simulation {
     counts.torn += figures.torn_batches;
     if (figures.synced != figures.written)
       return fmt::format("a start leaves batches {} to {} unsynced", figures.synced + 1, figures.written);
-    if (!has_flipped_ && failed_before == disk_.failed_calls()) {
+    if (!has_flipped_ && !has_lost_ && failed_before == disk_.failed_calls()) {
       if (!sentences_.empty()) return "a start on a good disk says: " + sentences_.front();
       if (figures.damaged_batches + figures.damaged_items > 0) return "a start on a good disk finds damage";
     }
@@ -205,6 +206,7 @@ class Simulation {
     failed_syncs_before_ = disk_.failed_syncs();
     failed_before_ = disk_.failed_calls();
   }
+  void note_loss(const Error& error) { has_lost_ |= error.code() == Errc::precondition_not_met; }
   /// Since the last sync.
   bool has_failed() const { return disk_.failed_syncs() != failed_syncs_before_; }
 
@@ -212,12 +214,9 @@ class Simulation {
 
   /// Why a call must not have failed, or an empty text.
   std::string judge(const Error& error, std::uint64_t failed_before, const char* what) {
-    if (disk_.is_dead() || disk_.failed_calls() != failed_before) return {};
-    if (error.code() == Errc::would_block) return {};
-    if (error.code() == Errc::out_of_resources && fills_) {
-      ++counts.full;
+    if (disk_.is_dead() || disk_.failed_calls() != failed_before || error.code() == Errc::would_block)
       return {};
-    }
+    if (error.code() == Errc::out_of_resources && fills_) return ++counts.full, std::string();
     // It looks for room once a second.
     if (error.code() == Errc::out_of_resources && disk_.failed_calls() > 0 &&
         clock_.monotonic() - failed_at_ < 1s)
@@ -260,8 +259,7 @@ class Simulation {
   std::string append() {
     const StreamId stream = any_stream();
     if (stream == 0) return {};
-    const std::uint64_t kept_bytes = store_->figures().live_bytes;
-    if (kept_bytes > kept_bytes_max) return drop();
+    if (store_->figures().live_bytes > kept_bytes_max) return drop();
     std::vector<std::byte> body(random_.chance(1, 100) ? random_.below(3 * segment_bytes / 2)
                                                        : random_.below(1500));
     std::vector<std::byte> head(random_.below(30), static_cast<std::byte>(random_.next()));
@@ -338,7 +336,7 @@ class Simulation {
     std::string wrong;
     const auto synced = call(
         "sync()", [&] { return store_->sync(before.written); }, wrong);
-    if (!synced) return wrong;
+    if (!synced) return note_loss(synced.error()), wrong;
     model_.synced(before.written);
     if (!disk_.is_dead()) note_synced();
     if (store_->figures().segments < before.segments) ++counts.cleaned;
@@ -372,7 +370,8 @@ class Simulation {
     if (disk_.is_dead() || disk_.failed_calls() != failed_before) return wrong_ = {};
     if (!wrong_.empty()) return "opened to read: " + wrong_;
     if (disk_.used_bytes() != used) return "a store that was opened to read has changed the disk";
-    if (!has_flipped_ && !sentences_.empty()) return "opened to read, it says: " + sentences_.front();
+    if (!has_flipped_ && !has_lost_ && !sentences_.empty())
+      return "opened to read, it says: " + sentences_.front();
     const std::string wrong = model.started(found, (*opened)->figures().written, false, false);
     return wrong.empty() ? wrong : "opened to read: " + wrong;
   }
@@ -483,6 +482,7 @@ class Simulation {
   bool fails_, fills_, flips_;
   std::uint64_t crash_every_;
   bool lost_power_ = false, has_flipped_ = false;
+  bool has_lost_ = false;  // a batch, perhaps with the name of a stream that later ones have items of
   std::uint64_t failed_syncs_before_ = 0, failed_before_ = 0;
   std::chrono::nanoseconds failed_at_{0};
   std::vector<std::string> sentences_;
