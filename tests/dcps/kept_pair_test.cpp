@@ -70,12 +70,7 @@ TEST_CASE("kept pair: a reader that waits when the serving one is killed gets th
           "[kept]") {
   KeptPair pair;
   pair.first().start();
-  {
-    Peer writer(pair.world().socket_name(), "writer");
-    writer.make_writer("w", kept());
-    writer.write("w", 1, 1, 10);
-    await_acknowledged(writer);
-  }
+  write_and_end(pair.world(), 10);
   pair.align(pair.second);
   pair.first().send(SIGSTOP);
   auto reader = pair.world().reader(kept());

@@ -33,12 +33,7 @@ TEST_CASE("kept: a late reader gets what a killed writer has written, also after
 TEST_CASE("kept: a reader that asks for less than TRANSIENT gets nothing of the past", "[kept]") {
   KeptWorld kept_world;
   kept_world.service().start();
-  {
-    Peer writer(kept_world.world().socket_name(), "writer");
-    writer.make_writer("w", kept());
-    writer.write("w", 1, 1, 3);
-    await_acknowledged(writer);
-  }
+  write_and_end(kept_world.world(), 3);
   CHECK(kept_world.past(kept(qos::DurabilityKind::transient_local)).empty());
   // A PERSISTENT writer satisfies a TRANSIENT reader.
   CHECK(kept_world.past(kept(qos::DurabilityKind::transient)).starts_with(counted(3)));
@@ -107,12 +102,7 @@ TEST_CASE("kept: a late reader gets the past once, then what the living writer w
 TEST_CASE("kept: a reader that waits when its service is killed gets the past of the next one", "[kept]") {
   KeptWorld kept_world;
   kept_world.service().start();
-  {
-    Peer writer(kept_world.world().socket_name(), "writer");
-    writer.make_writer("w", kept());
-    writer.write("w", 1, 1, 10);
-    await_acknowledged(writer);
-  }
+  write_and_end(kept_world.world(), 10);
   kept_world.service().send(SIGSTOP);
   auto reader = kept_world.world().reader(kept());
   CHECK(reader->wait_for_historical_data(200ms).error().text().find(
@@ -126,12 +116,7 @@ TEST_CASE("kept: a reader that has taken a part when its service ends gets the r
           "[kept]") {
   KeptWorld kept_world;
   kept_world.service().start();
-  {
-    Peer writer(kept_world.world().socket_name(), "writer");
-    writer.make_writer("w", kept());
-    writer.write("w", 1, 1, 10);
-    await_acknowledged(writer);
-  }
+  write_and_end(kept_world.world(), 10);
   Policies policies = kept();
   policies.reader.resource_limits.max_samples = 4;
   auto reader = kept_world.world().reader(policies);

@@ -66,6 +66,14 @@ inline void await_acknowledged(Peer& peer, const std::string& writer = "w") {
   (void)peer.ask("acknowledged " + writer + " 60000");
 }
 
+/// A writer in a process of its own writes so many samples of sensor 1, and ends when they are kept.
+inline void write_and_end(const World& world, std::int32_t count) {
+  Peer writer(world.socket_name(), "writer");
+  writer.make_writer("w", kept());
+  writer.write("w", 1, 1, count);
+  await_acknowledged(writer);
+}
+
 /// "1:1 1:2 ... 1:last".
 inline std::string counted(std::int32_t last) {
   std::string text;

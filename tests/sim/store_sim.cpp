@@ -1,7 +1,6 @@
 // A store of segments on a disk that loses, tears and damages what the seed says, and a process that dies at
 // any call, also while it starts. After each start the store has what a prefix of its batches gives: all that
 // was synced, nothing that was never appended, each batch whole, nothing that a synced drop has removed.
-// LLAMADA_SIM_SEED=N replays one seed; LLAMADA_SIM_SEEDS=N runs so many.
 
 #include <fmt/format.h>
 
@@ -153,7 +152,7 @@ class Simulation {
     sentences_.clear();
     auto opened = open_segment_store(std::make_unique<test::SimulatedFiles>(disk_), options());
     if (!opened && is_refused(opened.error())) return start();
-    if (!opened) note_loss(opened.error());
+    has_lost_ |= !opened && opened.error().code() == Errc::precondition_not_met;
     if (!opened || disk_.is_dead()) {
       why_not_ = opened ? "the disk has died" : opened.error().text();
       disk_.die();
@@ -206,7 +205,6 @@ class Simulation {
     failed_syncs_before_ = disk_.failed_syncs();
     failed_before_ = disk_.failed_calls();
   }
-  void note_loss(const Error& error) { has_lost_ |= error.code() == Errc::precondition_not_met; }
   /// Since the last sync.
   bool has_failed() const { return disk_.failed_syncs() != failed_syncs_before_; }
 
@@ -216,11 +214,11 @@ class Simulation {
   std::string judge(const Error& error, std::uint64_t failed_before, const char* what) {
     if (disk_.is_dead() || disk_.failed_calls() != failed_before || error.code() == Errc::would_block)
       return {};
-    if (error.code() == Errc::out_of_resources && fills_) return ++counts.full, std::string();
+    const bool is_full = error.code() == Errc::out_of_resources;
+    if (is_full && fills_) ++counts.full;
     // It looks for room once a second.
-    if (error.code() == Errc::out_of_resources && disk_.failed_calls() > 0 &&
-        clock_.monotonic() - failed_at_ < 1s)
-      return {};
+    const bool may_be_full = fills_ || (disk_.failed_calls() > 0 && clock_.monotonic() - failed_at_ < 1s);
+    if (is_full && may_be_full) return {};
     return fmt::format("{} fails on a disk that works: {}", what, error.text());
   }
 
@@ -229,7 +227,9 @@ class Simulation {
     const std::uint64_t failed_before = disk_.failed_calls();
     auto done = action();
     if (disk_.failed_calls() != failed_before) failed_at_ = clock_.monotonic();
-    if (!done) wrong = judge(done.error(), failed_before, what);
+    if (done) return done;
+    has_lost_ |= done.error().code() == Errc::precondition_not_met;
+    wrong = judge(done.error(), failed_before, what);
     return done;
   }
 
@@ -336,7 +336,7 @@ class Simulation {
     std::string wrong;
     const auto synced = call(
         "sync()", [&] { return store_->sync(before.written); }, wrong);
-    if (!synced) return note_loss(synced.error()), wrong;
+    if (!synced) return wrong;
     model_.synced(before.written);
     if (!disk_.is_dead()) note_synced();
     if (store_->figures().segments < before.segments) ++counts.cleaned;

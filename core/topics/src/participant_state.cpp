@@ -172,9 +172,8 @@ Status ParticipantState::look_at_all() {
   own_entry().asserted_ns.store(now_ns(), std::memory_order_release);
   look_at_peers();
   if (!readers.empty()) {
-    const auto serving = services(true);
-    const bool has_standby = !services(false).empty();
-    for (ReaderImplementation* reader : readers) reader->look_at_services(serving, has_standby);
+    const Services found = services();
+    for (ReaderImplementation* reader : readers) reader->look_at_services(found.serving, found.has_standby);
   }
   judge_new();
   bury_retired();
@@ -214,14 +213,18 @@ void ParticipantState::look_at_peers() {
   }
 }
 
-/// The participants that keep topics, but for the own one: those that serve, or those that stand by.
-std::vector<std::uint64_t> ParticipantState::services(bool that_serve) const {
-  std::vector<std::uint64_t> found;
-  for (const PeerView& view : peers_)
-    if (view.id != 0 && view.id != own_arena_id() && view.alive && view.has_participant &&
-        view.participant.keeps_topics &&
-        (service_role(view.participant) == ServiceRole::serves) == that_serve)
-      found.push_back(view.id);
+/// The participants that keep topics, but for the own one.
+ParticipantState::Services ParticipantState::services() const {
+  Services found;
+  for (const PeerView& view : peers_) {
+    const bool keeps_topics = view.id != 0 && view.id != own_arena_id() && view.alive &&
+                              view.has_participant && view.participant.keeps_topics;
+    if (!keeps_topics) continue;
+    if (service_role(view.participant) == ServiceRole::serves)
+      found.serving.push_back(view.id);
+    else
+      found.has_standby = true;
+  }
   return found;
 }
 
@@ -480,7 +483,8 @@ void ParticipantState::keep_time() {
   const std::int64_t now = now_ns();
   for (WriterImplementation* writer : writers) due_by(writer->keep_time(now));
   for (ReaderImplementation* reader : readers) due_by(reader->keep_time(now));
-  const bool has_service = options.keeps_topics || !services(true).empty() || !services(false).empty();
+  const Services found = services();
+  const bool has_service = options.keeps_topics || !found.serving.empty() || found.has_standby;
   due_by(keeper_watch.keep_time(now, has_service, options.domain));
 }
 

@@ -82,7 +82,11 @@ class ParticipantState {
   ParticipantInfo own_info() const;
   std::uint64_t make_guid() const;
   void look_at_peers();
-  std::vector<std::uint64_t> services(bool that_serve) const;
+  struct Services {
+    std::vector<std::uint64_t> serving;
+    bool has_standby = false;
+  };
+  Services services() const;
   void leave(PeerView& view, std::uint32_t slot);
   void announce_gone(PeerView& view);
   void look_at(PeerView& view, std::uint32_t slot);

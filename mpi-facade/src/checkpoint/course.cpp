@@ -223,9 +223,8 @@ void Course::pass(std::uint32_t number, bool is_restarted) {
   if (!is_repeated && !is_restarted) world.checkpoint_written(number);
   determinants.pass_checkpoint(number);
 
-  std::vector<Communicator*> communicators{runtime_.comm_world(), runtime_.communicators.find(MPI_COMM_SELF)};
-  runtime_.communicators.for_each(
-      [&](int, Communicator& communicator) { communicators.push_back(&communicator); });
+  std::vector<Communicator*> communicators;
+  runtime_.for_each_communicator([&](Communicator& communicator) { communicators.push_back(&communicator); });
   runtime_.collectives->pass_checkpoint(communicators, past_);
   left_ = world.checkpoint();
   engine.pass_checkpoint(number, repeats, follows, past_);

@@ -16,13 +16,10 @@ bool has_root(Kind kind) {
 /// A channel that had another communicator before keeps that one's context.
 std::string name_of(const Channel& channel) {
   const Communicator* found = nullptr;
-  const auto look = [&](const Communicator& each) {
-    if (Collectives::look_at_channel(each) == &channel) found = &each;
-  };
-  if (const Runtime* runtime = runtime_if_any()) {
-    if (const Communicator* world = runtime->comm_world()) look(*world);
-    runtime->communicators.for_each([&](int, const Communicator& each) { look(each); });
-  }
+  if (const Runtime* runtime = runtime_if_any())
+    runtime->for_each_communicator([&](const Communicator& each) {
+      if (Collectives::look_at_channel(each) == &channel) found = &each;
+    });
   return found ? found->description() : name_of_context(channel.context());
 }
 

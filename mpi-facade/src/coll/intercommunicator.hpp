@@ -16,9 +16,9 @@ struct InterBridge {
   int tag = 0;
 };
 
-/// Collective over `local` and the other group. Where ranks may die for good, some members may get it while
-/// others get an error. Errors: invalid_argument (the groups overlap), peer_lost, revoked, those of the
-/// collectives.
+/// Collective over `local` and the other group. Where ranks may die for good, some members may get an
+/// intercommunicator and others an error. Errors: invalid_argument (the groups overlap), peer_lost, revoked,
+/// those of the collectives.
 Result<Communicator*> create_intercommunicator(Communicator& local, const InterBridge& bridge);
 /// What the local leader does when its group cannot take part, so that the other group does not wait.
 void refuse_bridge(const InterBridge& bridge, const Status& why);

@@ -143,9 +143,7 @@ Result<Communicator*> shrink(Communicator& parent) {
 
 void pass_on_revocation(std::uint32_t context) {
   runtime().last_named = {};  // so that the next call with it looks closer
-  const Communicator* const world = runtime().comm_world();
-  if (world != nullptr && world->context() == context) tell_members(*world, context);
-  runtime().communicators.for_each([context](MPI_Comm, const Communicator& communicator) {
+  runtime().for_each_communicator([context](const Communicator& communicator) {
     if (communicator.context() == context) tell_members(communicator, context);
   });
 }

@@ -54,10 +54,7 @@ std::string name_of_context(std::uint32_t context) {
   const Runtime* runtime = runtime_if_any();
   if (!runtime) return fmt::format("the communicator with context {}", context);
   const Communicator* found = nullptr;
-  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
-    if (const Communicator* each = runtime->communicators.find(comm); each && each->context() == context)
-      found = each;
-  runtime->communicators.for_each([&](int, const Communicator& each) {
+  runtime->for_each_communicator([&](const Communicator& each) {
     if (each.context() == context) found = &each;
   });
   return found ? found->description() : fmt::format("the communicator with context {}", context);

@@ -122,6 +122,13 @@ struct Runtime : CallState {
   Communicator* add_communicator(const Communicator& parent, std::uint32_t context, Reference<Group> group);
 
   Communicator* comm_world() const { return communicators.find(MPI_COMM_WORLD); }
+  /// Calls `visit(communicator)` for the predefined ones and then for those that the program has made.
+  template <typename Visitor>
+  void for_each_communicator(Visitor visit) const {
+    for (const MPI_Comm predefined : {MPI_COMM_WORLD, MPI_COMM_SELF})
+      if (Communicator* const communicator = communicators.find(predefined)) visit(*communicator);
+    communicators.for_each([&](MPI_Comm, Communicator& communicator) { visit(communicator); });
+  }
   int rank_in_world() const { return world_rank - world_first; }
 
   HandleTable<Communicator, ObjectKind::communicator> communicators;

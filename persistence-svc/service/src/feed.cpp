@@ -24,14 +24,20 @@ void Feed::add(const LinkRecord& record) {
   bytes_ += messages_.back().size();
 }
 
+LinkRecord Feed::record_of(LinkKind kind, const TopicKeeper& keeper, const topics::Guid& writer) {
+  LinkRecord record;
+  record.kind = kind;
+  record.topic_index = index_of(keeper);
+  record.sample.origin.writer = writer;
+  return record;
+}
+
 void Feed::took(const TopicKeeper& keeper, const topics::Guid& writer, const topics::SampleHeader& header,
                 std::span<const std::byte> data) {
   if (!is_active_) return;
-  LinkRecord record;
-  record.kind = LinkKind::took;
-  record.topic_index = index_of(keeper);
+  LinkRecord record = record_of(LinkKind::took, keeper, writer);
   record.number = static_cast<std::uint64_t>(header.kind);
-  record.sample.origin = {writer, header.sequence_number};
+  record.sample.origin.number = header.sequence_number;
   record.sample.instance = header.instance;
   record.sample.source_timestamp_ns = header.source_timestamp_ns;
   record.body = data;
@@ -40,20 +46,14 @@ void Feed::took(const TopicKeeper& keeper, const topics::Guid& writer, const top
 
 void Feed::came(const TopicKeeper& keeper, const topics::Guid& writer, const qos::EndpointQos& qos) {
   if (!is_active_) return;
-  LinkRecord record;
-  record.kind = LinkKind::came;
-  record.topic_index = index_of(keeper);
-  record.sample.origin.writer = writer;
+  LinkRecord record = record_of(LinkKind::came, keeper, writer);
   record.qos = qos;
   add(record);
 }
 
 void Feed::gone(const TopicKeeper& keeper, const topics::Guid& writer, bool died) {
   if (!is_active_) return;
-  LinkRecord record;
-  record.kind = LinkKind::gone;
-  record.topic_index = index_of(keeper);
-  record.sample.origin.writer = writer;
+  LinkRecord record = record_of(LinkKind::gone, keeper, writer);
   record.flag = died;
   add(record);
 }

@@ -28,6 +28,8 @@ class Feed {
 
   /// The number of the topic in messages. A new one is told to the followers.
   std::uint32_t index_of(const TopicKeeper& keeper);
+  /// A record about this writer, to be filled.
+  LinkRecord record_of(LinkKind kind, const TopicKeeper& keeper, const topics::Guid& writer);
   void took(const TopicKeeper& keeper, const topics::Guid& writer, const topics::SampleHeader& header,
             std::span<const std::byte> data);
   void came(const TopicKeeper& keeper, const topics::Guid& writer, const qos::EndpointQos& qos);

@@ -173,8 +173,6 @@ Status Follower::work() {
 
 Status Follower::begin_telling() {
   if (auto remembered = topics_.remember_all(); !remembered) return remembered;
-  auto written = topics_.write();
-  if (!written) return propagate(written);
   auto states = topics_.states();
   if (!states) return propagate(states);
   std::vector<StateSender::Topic> all;

@@ -67,6 +67,17 @@ Result<KeptState> read_state(const store::Store& store, const store::StreamInfo&
   return state;
 }
 
+Status read_item(const store::Store& store, store::StreamId stream, std::uint64_t number,
+                 const std::function<void(const store::Item&)>& on_item) {
+  return store.read(
+      stream, number,
+      [&](const store::Item& found) {
+        if (found.number == number) on_item(found);
+        return false;
+      },
+      [](std::uint64_t) {});
+}
+
 std::set<topics::Origin> forgotten(const KeptState& own, const KeptState& other) {
   std::set<topics::Origin> gone;
   if (other.is_damaged()) return gone;

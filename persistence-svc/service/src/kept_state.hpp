@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -30,8 +31,8 @@ struct KeptState {
   std::map<topics::Guid, Writer> writers;
   std::vector<KeptItem> items;  ///< In the order of their numbers; each writer's in its order.
   std::map<std::uint64_t, std::int64_t> disposed;  ///< Instances that are disposed, and when that was.
-  std::vector<std::uint64_t>
-      left_over;  ///< Items that an interrupted alignment has left: they count as not there.
+  /// Items that an interrupted alignment has left: they count as not there.
+  std::vector<std::uint64_t> left_over;
   std::vector<std::uint64_t> damaged;  ///< Items that cannot be read.
   bool lost_batches = false;           ///< Of some damaged items nothing is known.
 
@@ -44,6 +45,10 @@ struct KeptState {
 
 /// Of a stream with a topic; what waits in the open batch is not seen. Errors: the store's, parse_error.
 Result<KeptState> read_state(const store::Store& store, const store::StreamInfo& stream);
+
+/// Calls `on_item` once, or not at all if the item is damaged or not there. Errors: the store's.
+Status read_item(const store::Store& store, store::StreamId stream, std::uint64_t number,
+                 const std::function<void(const store::Item&)>& on_item);
 
 /// The samples of `own` whose instances the other store has forgotten: it has dealt with them, and has
 /// nothing of their instances. That an instance lacks a sample that was replaced is not enough: two stores

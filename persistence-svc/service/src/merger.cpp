@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "llamada/store/in_batch.hpp"
+
 namespace llamada::service {
 
 Merger::Merger(store::Store& store, KeptState own)
@@ -27,14 +29,9 @@ void Merger::confirm(const topics::Origin& origin) {
 Status Merger::append(store::Item item) {
   item.stream = own_.stream;
   item.number = next_number_;
-  Status appended = store_.append(item);
-  if (!appended && appended.error().code() == Errc::would_block) {
-    if (auto written = store_.write(); !written) return propagate(written);
-    appended = store_.append(item);
-  }
-  if (!appended) return appended;
+  if (auto appended = store::in_batch(store_, [&] { return store_.append(item); }); !appended)
+    return appended;
   ++next_number_;
-  has_changed_ = true;
   return {};
 }
 
@@ -72,17 +69,12 @@ Status Merger::move(Place& place) {
   store::Item item;
   std::vector<std::byte> head, body;
   bool is_read = false;
-  const auto read = store_.read(
-      own_.stream, place.number,
-      [&](const store::Item& found) {
-        if (found.number != place.number) return false;
-        item = found;
-        head.assign(found.head.begin(), found.head.end());
-        body.assign(found.body.begin(), found.body.end());
-        is_read = true;
-        return false;
-      },
-      [](std::uint64_t) {});
+  const auto read = read_item(store_, own_.stream, place.number, [&](const store::Item& found) {
+    item = found;
+    head.assign(found.head.begin(), found.head.end());
+    body.assign(found.body.begin(), found.body.end());
+    is_read = true;
+  });
   if (!read) return read;
   if (!is_read) return {};  // damaged since
   item.head = head;
@@ -97,6 +89,14 @@ Status Merger::set_writer(const topics::Guid& guid, const Seen& seen, const qos:
   const auto known = own_.writers.find(guid);
   if (known != own_.writers.end() && known->second.record != 0) return {};
   return record(guid, known == own_.writers.end() ? Seen() : known->second.seen, qos);
+}
+
+Status Merger::set_writer_of_both(const topics::Guid& guid, const KeptState::Writer& other) {
+  const auto own = own_.writers.find(guid);
+  if (own == own_.writers.end()) return set_writer(guid, other.seen, other.qos);
+  Seen seen = other.seen;
+  seen.add(own->second.seen);
+  return set_writer(guid, seen, own->second.qos);
 }
 
 Status Merger::record(const topics::Guid& guid, const Seen& seen, const qos::EndpointQos& qos) {
@@ -135,15 +135,9 @@ Status Merger::finish(const End& end) {
   for (const auto& [guid, writer] : writers_)
     if (auto recorded = record(guid, writer.seen, writer.qos); !recorded) return recorded;
   choose_drops(end);
-  for (const std::uint64_t number : drops_) {
-    Status dropped = store_.drop(own_.stream, number);
-    if (!dropped && dropped.error().code() == Errc::would_block) {
-      if (auto written = store_.write(); !written) return propagate(written);
-      dropped = store_.drop(own_.stream, number);
-    }
-    if (!dropped) return dropped;
-    has_changed_ = true;
-  }
+  for (const std::uint64_t number : drops_)
+    if (auto dropped = store::in_batch(store_, [&] { return store_.drop(own_.stream, number); }); !dropped)
+      return dropped;
   drops_.clear();
   auto batch = store_.write();
   if (!batch) return propagate(batch);

@@ -31,6 +31,8 @@ class Merger {
   /// What is known of a writer once finish() has written it: before that, what is missing must not look as if
   /// it had been dropped. Before the writer's first sample. Errors: the store's.
   Status set_writer(const topics::Guid& writer, const Seen& seen, const qos::EndpointQos& qos);
+  /// The same of what both stores know of it; its policies are those that this one has, if it knows it.
+  Status set_writer_of_both(const topics::Guid& writer, const KeptState::Writer& other);
 
   struct End {
     bool drops_unconfirmed = false;
@@ -48,7 +50,6 @@ class Merger {
 
   std::size_t added_count() const { return added_count_; }
   std::size_t dropped_count() const { return dropped_count_; }
-  bool has_changed() const { return has_changed_; }
 
  private:
   struct Place {
@@ -72,7 +73,6 @@ class Merger {
   std::vector<std::uint64_t> drops_;
   std::size_t added_count_ = 0;
   std::size_t dropped_count_ = 0;
-  bool has_changed_ = false;
 };
 
 }  // namespace llamada::service

@@ -83,16 +83,11 @@ Status Replica::take_topic(const LinkRecord& record) {
 Status Replica::take_sample(Compared& compared, const LinkRecord& record) {
   compared.other.items.push_back({record.sample, 0});
   Merger& merger = *compared.merger;
-  const topics::Guid& guid = record.sample.origin.writer;
   if (!record.flag || merger.has(record.sample.origin) ||
       !is_missing(topics_.store(), merger.own(), record.sample))
     return {};
-  const auto& own = merger.own().writers;
-  const auto known = own.find(guid);
-  Seen seen = compared.other.writers[guid].seen;
-  if (known != own.end()) seen.add(known->second.seen);
-  const auto& qos = known == own.end() ? compared.other.writers[guid].qos : known->second.qos;
-  if (auto set = merger.set_writer(guid, seen, qos); !set) return set;
+  const topics::Guid& writer = record.sample.origin.writer;
+  if (auto set = merger.set_writer_of_both(writer, compared.other.writers[writer]); !set) return set;
   KeptSample sample = record.sample;
   sample.is_merged = true;
   if (auto added = merger.add(sample, record.body); !added) return added;
@@ -129,8 +124,6 @@ Status Replica::work(const std::vector<std::unique_ptr<Intake>>& writers) {
 /// The topics stand still from here on.
 Status Replica::begin() {
   if (auto remembered = topics_.remember_all(); !remembered) return remembered;
-  auto written = topics_.write();
-  if (!written) return propagate(written);
   auto states = topics_.states();
   if (!states) return propagate(states);
   std::vector<StateSender::Topic> topics;
@@ -152,8 +145,6 @@ Status Replica::begin() {
 Status Replica::merge() {
   for (auto& [key, compared] : compared_)
     if (auto merged = merge(compared); !merged) return merged;
-  auto written = topics_.write();
-  if (!written) return propagate(written);
   auto states = topics_.states();
   if (!states) return propagate(states);
   std::vector<StateSender::Topic> topics;
@@ -182,13 +173,8 @@ Status Replica::merge() {
 
 Status Replica::merge(Compared& compared) {
   Merger& merger = *compared.merger;
-  for (const auto& [guid, other] : compared.other.writers) {
-    Seen seen = other.seen;
-    const auto own = merger.own().writers.find(guid);
-    const bool is_known = own != merger.own().writers.end();
-    if (is_known) seen.add(own->second.seen);
-    if (auto set = merger.set_writer(guid, seen, is_known ? own->second.qos : other.qos); !set) return set;
-  }
+  for (const auto& [guid, other] : compared.other.writers)
+    if (auto set = merger.set_writer_of_both(guid, other); !set) return set;
   Merger::End end;
   end.drops_damaged = !compared.other.is_damaged() && !compared.other.topic.key.topic.empty();
   end.forgotten = forgotten(merger.own(), compared.other);
@@ -219,20 +205,14 @@ void Replica::tell_present(const std::vector<std::unique_ptr<Intake>>& writers) 
   std::size_t sample_count = 0;
   for (const auto& intake : writers) {
     if (!intake->is_here()) continue;
-    LinkRecord record;
-    record.kind = LinkKind::came;
-    record.topic_index = feed_.index_of(intake->keeper());
-    record.sample.origin.writer = intake->info().guid;
+    LinkRecord record = feed_.record_of(LinkKind::came, intake->keeper(), intake->info().guid);
     record.qos = intake->info().qos;
     messages_.push_back(encode(record));
   }
   for (const auto& [key, compared] : compared_) {
     sample_count += compared.keeper->sample_count();
     compared.keeper->for_each_written([&](std::uint64_t instance, const topics::Guid& writer) {
-      LinkRecord record;
-      record.kind = LinkKind::writes;
-      record.topic_index = feed_.index_of(*compared.keeper);
-      record.sample.origin.writer = writer;
+      LinkRecord record = feed_.record_of(LinkKind::writes, *compared.keeper, writer);
       record.sample.instance = instance;
       messages_.push_back(encode(record));
     });

@@ -22,9 +22,9 @@ namespace llamada::service {
 /// 1. It says that it joins, and this one tells what it has seen of which writer.
 /// 2. The other one tells what it has, with the data of what this one has not seen. This one adds that, and
 ///    forgets what the other one has forgotten.
-/// 3. This one tells all that it has then, with the data that the other one lacks. What is not told, the
-/// other
-///    one drops.
+/// 3. This one tells all that it has then, with the data that the other one lacks. The other one drops what
+/// is
+///    not told.
 /// 4. From then on each sample that this one takes is told, and acknowledged once the other one has it, too.
 ///
 /// No sample is taken from 1 to 3. Threads: the Participant's.

@@ -62,15 +62,10 @@ Status StateSender::send_item(topics::WriterEndpoint& writer, const Topic& topic
   if (data == Data::without_body) return send(writer, encode(record));
   record.flag = true;
   std::vector<std::byte> message;
-  auto read = store_.read(
-      topic.state.stream, item.number,
-      [&](const store::Item& found) {
-        if (found.number != item.number) return false;
-        record.body = found.body;
-        message = encode(record);
-        return false;
-      },
-      [](std::uint64_t) {});
+  auto read = read_item(store_, topic.state.stream, item.number, [&](const store::Item& found) {
+    record.body = found.body;
+    message = encode(record);
+  });
   if (!read) return read;
   if (message.empty()) return {};  // it has been damaged since
   auto sent = send(writer, message);

@@ -45,7 +45,8 @@ Result<store::BatchNumber> Topics::write() {
   return store_.write();
 }
 
-Result<std::vector<KeptState>> Topics::states() const {
+Result<std::vector<KeptState>> Topics::states() {
+  if (auto written = write(); !written) return propagate(written);
   std::vector<KeptState> states;
   for (const store::StreamInfo& stream : store_.streams()) {
     const bool is_ours = std::any_of(keepers_.begin(), keepers_.end(),

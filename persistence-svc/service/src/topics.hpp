@@ -30,8 +30,8 @@ class Topics {
 
   /// Completes the batches of all topics and writes them. Errors: the store's.
   Result<store::BatchNumber> write();
-  /// What the store has of each topic. All that was taken must be written. Errors: as read_state().
-  Result<std::vector<KeptState>> states() const;
+  /// Writes, and gives what the store then has of each topic. Errors: the store's, as read_state().
+  Result<std::vector<KeptState>> states();
   /// What it has of one; an unknown topic is declared and written. Errors: as write() and read_state().
   Result<KeptState> state_of(const KeptTopic& topic);
   std::size_t sample_count() const;

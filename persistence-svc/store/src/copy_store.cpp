@@ -1,19 +1,8 @@
 #include "llamada/store/copy_store.hpp"
 
+#include "llamada/store/in_batch.hpp"
+
 namespace llamada::store {
-
-namespace {
-
-/// What the call does, in the next batch if the present one is full.
-template <typename Call>
-auto in_batch(Store& to, const Call& call) -> decltype(call()) {
-  auto done = call();
-  if (done || done.error().code() != Errc::would_block) return done;
-  if (auto written = to.write(); !written) return propagate(written);
-  return call();
-}
-
-}  // namespace
 
 Result<CopiedFigures> copy_store(const Store& from, Store& to, const OnDamagedItem& on_damaged) {
   CopiedFigures figures;

@@ -19,7 +19,7 @@ Result<std::vector<std::byte>> read_back(const File& file, const UnsyncedBatch& 
   return *count == bytes.size() && is_whole_batch(bytes, batch.number) ? bytes : std::vector<std::byte>();
 }
 
-/// The batch without a list of segments. What it has besides may be the only copy of items.
+/// The batch without a list of segments. The rest of it may be the only copy of items.
 std::vector<std::byte> without_list(std::span<const std::byte> batch, BatchNumber number, std::uint32_t tag) {
   BatchBuilder builder;
   ItemWalk walk(batch.subspan(sizeof(BatchHeader)));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,18 +18,22 @@ enum class ServiceRole : std::uint8_t {
   joins,    ///< Is on the way there.
 };
 
-inline std::vector<std::byte> encode(ServiceRole role) {
+inline std::span<const std::byte> bytes_of(ServiceRole role) {
   const std::string_view text = role == ServiceRole::serves    ? "serves"
                                 : role == ServiceRole::aligned ? "aligned"
                                                                : "joins";
-  const auto bytes = std::as_bytes(std::span(text));
+  return std::as_bytes(std::span(text));
+}
+
+inline std::vector<std::byte> encode(ServiceRole role) {
+  const auto bytes = bytes_of(role);
   return {bytes.begin(), bytes.end()};
 }
 
 /// Of a participant that keeps topics. One of a release without roles serves.
 inline ServiceRole service_role(const ParticipantInfo& service) {
   for (const ServiceRole role : {ServiceRole::aligned, ServiceRole::joins})
-    if (service.user_data == encode(role)) return role;
+    if (std::ranges::equal(service.user_data, bytes_of(role))) return role;
   return ServiceRole::serves;
 }
 
