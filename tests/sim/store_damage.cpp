@@ -67,6 +67,7 @@ StoreDamage damage_of(test::SimulatedDisk& disk, const test::SimulatedDisk::Flip
     if (flip.at >= batch.offset && flip.at < batch.offset + batch.bytes)
       add_batch(std::span(inode->now).subspan(batch.offset, batch.bytes),
                 whole_batch ? 0 : flip.at - batch.offset, batch.heads_are_good, damage);
+  damage.free_room = inode->durable[flip.at] == std::byte{0};
   return damage;
 }
 

@@ -72,6 +72,21 @@ void StoreModel::note_damage(const StoreDamage& damage) {
   damage_.streams.insert(damage.streams.begin(), damage.streams.end());
   damage_.resurrected.insert(damage.resurrected.begin(), damage.resurrected.end());
   damage_.list = damage_.list || damage.list;
+  damage_.free_room = damage_.free_room || damage.free_room;
+}
+
+void StoreModel::note_torn_batches() {
+  if (!damage_.free_room) return;
+  for (const auto& [number, tries] : pending_)
+    for (const StoreChanges& changes : tries.tried)
+      for (const StoreChange& change : changes) {
+        if (change.kind == StoreChange::append)
+          damage_.items.emplace(change.stream, change.number);
+        else if (change.kind == StoreChange::declare)
+          damage_.streams.insert(change.stream);
+        else
+          damage_.resurrected.insert(change.stream);
+      }
 }
 
 void StoreModel::add(StoreChange change) {

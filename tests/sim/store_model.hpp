@@ -59,6 +59,7 @@ struct StoreDamage {
   std::set<StreamId> streams;      ///< Their declarations: all of them may be gone.
   std::set<StreamId> resurrected;  ///< Records of drops: what was dropped may be there again.
   bool list = false;               ///< A list of segments: anything dropped may be there again.
+  bool free_room = false;          ///< Room that later batches are written to.
 
   bool is_none() const { return items.empty() && streams.empty() && resurrected.empty() && !list; }
 };
@@ -76,6 +77,8 @@ class StoreModel {
   const StoreDamage& damage() const { return damage_; }
   bool is_damaged() const { return !damage_.is_none(); }
   void note_damage(const StoreDamage& damage);
+  /// A store is about to die. A torn batch that lies where bits were flipped before looks like a damaged one.
+  void note_torn_batches();
 
   /// A change in the open batch.
   void add(StoreChange change);

@@ -119,6 +119,7 @@ class Simulation {
   std::string crash_and_start() {
     if (random_.chance(3, 4)) disk_.die();  // otherwise it is closed in good order
     store_.reset();
+    model_.note_torn_batches();
     lose();
     for (int tries = 0; tries < 20; ++tries) {
       if (random_.chance(1, 3)) disk_.dies_in = 1 + random_.below(60);
@@ -377,7 +378,6 @@ class Simulation {
   }
 
   // --- what is looked at ---
-
   StoreState read_all(const Store& store) {
     StoreState state;
     for (const StreamInfo& info : store.streams()) {
