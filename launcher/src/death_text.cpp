@@ -107,9 +107,9 @@ std::string name_among(const DeathRecord& death, std::uint32_t rank_count) {
 
 std::string one_line(const DeathRecord& death, const Judgement& judgement, const DeathContext& context) {
   if (judgement.verdict == Verdict::lost)
-    return fmt::format("mpirun: {} (pid {}) ended with exit code {} without MPI_Finalize; {}.\n",
-                       name_of(death), death.pid, judgement.exit_code,
-                       what_was_done(death, judgement.verdict, context));
+    return fmt::format(
+        "mpirun: {} (pid {}) left MPI without MPI_Finalize, which counts as exit code {}; {}.\n",
+        name_of(death), death.pid, judgement.exit_code, what_was_done(death, judgement.verdict, context));
   if (judgement.verdict == Verdict::failed)
     return fmt::format("mpirun: {} (pid {}) ended with exit code {}.\n", name_of(death), death.pid,
                        judgement.exit_code);
