@@ -100,6 +100,39 @@ TEST_CASE("kept: the node's driver is killed and comes back, and nothing is lost
   CHECK(late.ask("take r") == counted(8) + " -N");
 }
 
+TEST_CASE("kept: two services stay aligned when the node's driver is killed and comes back", "[kept]") {
+  DriverProcess driver;
+  const llamada::test::TemporaryFolder folder;
+  Persistd services[] = {{folder / "first", driver.socket_name()}, {folder / "second", driver.socket_name()}};
+  const auto past = [&] {
+    Peer late(driver.socket_name(), "late");
+    late.make_reader("r", kept());
+    (void)late.ask("history r");
+    return late.ask("take r");
+  };
+  services[1].keep_words(folder / "said");
+  services[0].start();
+  Peer writer(driver.socket_name(), "writer");
+  writer.make_writer("w", kept());
+  writer.write("w", 1, 1, 5);
+  await_acknowledged(writer);
+  services[1].start();
+  REQUIRE(eventually([&] { return services[1].said().find("is aligned") != std::string::npos; }));
+  std::int32_t last = 5;
+  for (int round = 0; round < 4; ++round) {
+    driver.restart();
+    writer.write("w", 1, last + 1, 3);
+    last += 3;
+    await_acknowledged(writer);
+    CHECK(past() == counted(last));
+    // What was acknowledged with both at work is in each of them.
+    INFO(services[1].said());
+    services[round % 2].kill();
+    CHECK(past() == counted(last));
+    services[round % 2].start();
+  }
+}
+
 TEST_CASE("kept: a limit on the size of files is told, and kills nobody", "[kept]") {
   KeptWorld kept_world;
   const Ended limited = run({"/bin/sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\"", LLAMADA_PERSISTD, "--driver",
