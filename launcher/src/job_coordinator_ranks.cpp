@@ -50,12 +50,14 @@ void JobCoordinator::on(node::Reached&& message) {
   if (message.place == ReplayPlace::checkpoint)
     return checkpoint_written(message.checkpoint, message.question);
   if (message.place == ReplayPlace::restored) return restored(*rank, message);
-  if (message.place == ReplayPlace::unusable)
+  if (message.place == ReplayPlace::unusable && message.checkpoint != 0)
     return checkpoint_unusable(message.checkpoint, message.question);
   if (message.place == ReplayPlace::effect && record_.recorder)
     return record_.recorder->hold(message.question);
-  // A rank that is resumed has no predecessor in whose last call it could be.
-  if (message.place == ReplayPlace::effect || rank->incarnation == 1)
+  // A rank that is resumed has no predecessor in whose last call it could be. Its supervisor has heard of
+  // standbys that are of no use.
+  if (message.place == ReplayPlace::effect || message.place == ReplayPlace::unusable ||
+      rank->incarnation == 1)
     return tell_node_(node::AnswerReach{message.question});
   const auto finding = rank->output.reached(message.place, message.writes_alone);
   if (finding == RankOutput::Finding::wrote_less) return output_diverged(*rank, rank->output.end());

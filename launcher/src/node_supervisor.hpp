@@ -125,13 +125,14 @@ class NodeSupervisor {
   void parked(RankProcess& rank, const ParkedCopy& copy);
   bool wake_standby(RankProcess& rank, const node::RankStart& start, struct RankStreams& streams);
   static void drop_standbys(RankProcess& rank);
+  static void refuse_standbys(RankProcess& rank);
   bool is_standby(pid_t pid) const;
 
   // Arenas and streams (node_supervisor_streams.cpp).
   void pump_arenas();
   void take_event(const ArenaEvent& event);
   void attached(RankProcess& rank, pid_t pid);
-  void replay_reached(const RankProcess& rank, const ReachQuestion& question);
+  void replay_reached(RankProcess& rank, const ReachQuestion& question);
   void arena_damaged(const RankProcess& finder, std::uint32_t slot, const std::string& what);
   void read_output(std::uint32_t slot, int stream);
   void read_all_output(const RankProcess& rank, int stream);

@@ -34,6 +34,7 @@ void NodeSupervisor::parked(RankProcess& rank, const ParkedCopy& copy) {
 
 /// False: there is none.
 bool NodeSupervisor::wake_standby(RankProcess& rank, const node::RankStart& start, RankStreams& streams) {
+  rank.standbys.begin();
   if (start.incarnation == 1) return false;
   auto copy = rank.standbys.take();
   while (copy && !is_living_child(copy->pid)) copy = rank.standbys.take();
@@ -49,6 +50,10 @@ bool NodeSupervisor::wake_standby(RankProcess& rank, const node::RankStart& star
 
 void NodeSupervisor::drop_standbys(RankProcess& rank) {
   for (const pid_t pid : rank.standbys.take_all()) kill(pid, SIGKILL);
+}
+
+void NodeSupervisor::refuse_standbys(RankProcess& rank) {
+  for (const pid_t pid : rank.standbys.refuse()) kill(pid, SIGKILL);
 }
 
 bool NodeSupervisor::is_standby(pid_t pid) const {

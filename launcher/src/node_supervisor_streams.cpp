@@ -83,7 +83,8 @@ void NodeSupervisor::arena_damaged(const RankProcess& finder, std::uint32_t slot
 }
 
 /// A replacement waits at this place of its replay.
-void NodeSupervisor::replay_reached(const RankProcess& rank, const ReachQuestion& question) {
+void NodeSupervisor::replay_reached(RankProcess& rank, const ReachQuestion& question) {
+  if (question.place == ReplayPlace::unusable && question.checkpoint == 0) refuse_standbys(rank);
   read_all_output(rank, 0);
   if (question.place == ReplayPlace::output || question.place == ReplayPlace::restored)
     read_all_output(rank, 1);

@@ -5,6 +5,7 @@
 namespace llamada::launcher {
 
 std::vector<pid_t> Standbys::add(const ParkedCopy& copy) {
+  if (refuses_) return {copy.pid};
   std::vector<pid_t> old;
   copies_.push_back(copy);
   while (copies_.size() > kept_max) {
@@ -26,6 +27,11 @@ std::vector<pid_t> Standbys::take_all() {
   for (const ParkedCopy& copy : copies_) all.push_back(copy.pid);
   copies_.clear();
   return all;
+}
+
+std::vector<pid_t> Standbys::refuse() {
+  refuses_ = true;
+  return take_all();
 }
 
 bool Standbys::remove(pid_t pid) {

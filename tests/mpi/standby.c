@@ -3,11 +3,12 @@
  * rank; some have a communicator of their own. A rank reads a file, too, and has so much memory that it
  * changes a little. Prints a line for each hundredth step and a digest of all at the end. The order in which
  * messages from any source come is no part of it. An OBSTACLE (pipe, twice, timer, file, requests) is why no
- * copy can be made. */
+ * copy can be made. With `wiped` a copy lacks a page of the memory, and goes another way. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,11 +57,21 @@ static void use_many(void) {
   for (int i = 0; i < many; i++) MPI_Comm_free(&others[i]);
 }
 
+/* A page that the kernel gives to copies as zeros. */
+static word nothing, *wiped = &nothing;
+
+static void wipe_on_fork(void) {
+  wiped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (wiped == MAP_FAILED || madvise(wiped, 4096, MADV_WIPEONFORK) != 0) MPI_Abort(MPI_COMM_WORLD, 2);
+  *wiped = 5;
+}
+
 static void make_obstacle(const char* name) {
   static int ends[2], got;
   static MPI_Request request;
   static MPI_File file;
   const struct itimerval late = {{0, 0}, {100000, 0}};
+  if (strcmp(name, "wiped") == 0) wipe_on_fork();
   if (strcmp(name, "pipe") == 0 && pipe(ends) != 0) MPI_Abort(MPI_COMM_WORLD, 2);
   if (strcmp(name, "twice") == 0 && !fopen("input", "r")) MPI_Abort(MPI_COMM_WORLD, 2);
   if (strcmp(name, "timer") == 0 && setitimer(ITIMER_REAL, &late, NULL) != 0) MPI_Abort(MPI_COMM_WORLD, 2);
@@ -88,7 +99,7 @@ int main(int argc, char** argv) {
   double last = MPI_Wtime();
   for (int step = 1; step <= steps; step++) {
     usleep((unsigned)pause);
-    state = mix(state, from_left);
+    state = mix(state, from_left + *wiped);
     memory[state % words] += state;
     state ^= memory[(state >> 20) % words];
     MPI_Sendrecv(&state, 1, MPI_UNSIGNED_LONG_LONG, (rank + 1) % size, 7, &from_left, 1,

@@ -5,6 +5,8 @@ PART is
   random    kills at random moments
   steps     a kill at each step of the making of a copy and of its way back
   together  a rank and its copy are killed at once, and a copy alone
+  again     a rank is killed again and again, sooner than the next copy would be due
+  diverging a copy goes another way: it and the copy that it has left are given up
   waking    a rank is killed, and its copy as it is woken
   ends      mpirun or llamanetd is killed: no copy stays
   skipped   programs of which no copy can be made
@@ -182,7 +184,7 @@ class Test:
         if left is not True:
             self.wrong(job, f"processes are left: {left}")
 
-    def check(self, job, ranks, what):
+    def check(self, job, ranks, what, useless=0):
         """Ends the job and looks at all of it. Gives the totals of its report."""
         expected = self.undisturbed(ranks, job.program)
         code = job.end()
@@ -191,8 +193,8 @@ class Test:
             self.wrong(job, f"{what}: code {code}")
         elif job.output() != expected:
             self.wrong(job, f"{what}: another output")
-        if re.search("of no use|diverged", job.text("errors")):
-            self.wrong(job, f"{what}: a copy went another way")
+        if len(re.findall("^.*(?:of no use|diverged).*$", job.text("errors"), re.M)) != useless:
+            self.wrong(job, f"{what}: {useless} copies should have gone another way")
         self.check_gone(job)
         totals = job.report()["totals"] if code == 0 else {}
         if code == 0:
@@ -267,6 +269,41 @@ def together(test, count):
         if not is_there or totals and (totals["standbys_woken"] != 0 or deaths not in ((0,) if is_alone else (1, 2))):
             test.failures += 1
             print(f"WRONG: {what}: {deaths} deaths, {totals.get('standbys_woken')} copies went on")
+
+
+def again(test, count):
+    """Each process of a rank leaves a copy, at the latest as it becomes the rank."""
+    program = [test.program, "300", "5000", "1"]
+    test.undisturbed(3, program)
+    for _ in range(count):
+        job = test.start(3, program, test.profile("0.6"))
+        rank, kills = test.random.randrange(3), 4
+        for _ in range(kills):
+            parked = wait_until(lambda: job.ranks()[1].get(rank))
+            time.sleep(test.random.random() * 0.05)
+            all_of, parked = job.ranks()
+            send(set(all_of.get(rank, [])) - set(parked.get(rank, [])), signal.SIGKILL)
+            wait_until(lambda: not set(parked.get(rank, [])) & set(job.ranks()[1].get(rank, [])))
+        totals = test.check(job, 3, f"rank {rank} is killed {kills} times")
+        if totals and totals["standbys_woken"] != kills:
+            test.failures += 1
+            print(f"WRONG: {kills} kills, {totals['standbys_woken']} copies went on")
+
+
+def diverging(test, count):
+    program = [test.program, "1000", "3000", "1", "wiped"]
+    test.undisturbed(2, program)
+    for _ in range(count):
+        job = test.start(2, program, test.profile("1.5"))
+        wait_until(lambda: job.ranks()[1].get(1))
+        time.sleep(0.1)  # steps that the copy is to repeat
+        all_of, parked = job.ranks()
+        send(set(all_of.get(1, [])) - set(parked.get(1, [])), signal.SIGKILL)
+        deaths = test.sums["deaths"]
+        totals = test.check(job, 2, "a copy without a page", useless=1)
+        if totals and (totals["standbys_woken"], test.sums["deaths"] - deaths) != (1, 2):
+            test.failures += 1
+            print(f"WRONG: {totals['standbys_woken']} copies went on, {test.sums['deaths'] - deaths} deaths")
 
 
 def waking(test, count):
@@ -368,9 +405,13 @@ def main():
         random_kills(test, count, [program, "120", "3000", "1"])
     elif part == "steps":
         of_copies = ["copy-numbered", "copy-begun"] if "nodes" in variants else []
-        steps(test, ["begun", "made", "woken", "attached", "arena-adopted", *of_copies, "logs-opened", "replaying"])
+        steps(test, ["begun", "made", "chosen", "woken", "attached", "arena-adopted", *of_copies, "logs-opened", "replaying"])
     elif part == "together":
         together(test, count)
+    elif part == "again":
+        again(test, count)
+    elif part == "diverging":
+        diverging(test, count)
     elif part == "waking":
         waking(test, count)
     elif part == "ends":

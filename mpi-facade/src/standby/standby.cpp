@@ -113,6 +113,20 @@ void Standby::fork(const ProgramFiles& files) {
                                    1000 * Seconds(now - begun).count(), Seconds(pace_.interval()).count()));
 }
 
+/// Waits to be the rank, and then leaves a copy of itself in its place: a rank that dies again goes on from
+/// the same call. Returns in the one that becomes the rank, with its standard streams.
+std::vector<FileDescriptor> Standby::await_turn(std::uint64_t call, bool& has_left_another) {
+  for (;;) {
+    auto streams = runtime_.world->park(call);
+    if (!streams) end_copy();
+    LLAMADA_CRASH_POINT("standby:chosen");
+    const auto copied = copy_process();
+    has_left_another = copied.has_value();
+    if (!copied || !copied->is_copy) return std::move(*streams);
+    disarm_crash_points();  // a step that a test has armed ends one process
+  }
+}
+
 /// In the copy, which returns from here as the rank.
 void Standby::be_parked(const ProgramFiles& files, const WrittenOutput& written, const BeforeCopy& before) {
   World& world = *runtime_.world;
@@ -122,11 +136,8 @@ void Standby::be_parked(const ProgramFiles& files, const WrittenOutput& written,
     if (!done) end_copy();
   };
   let_go_of_streams();
-  {
-    auto streams = world.park(calls);
-    must(streams);
-    must(go_on_with(*streams, before.copied.signals));
-  }
+  bool has_left_another = false;
+  must(go_on_with(await_turn(calls, has_left_another), before.copied.signals));
   LLAMADA_CRASH_POINT("standby:woken");
   must(files.reopen());
   must(world.take_over());
@@ -137,7 +148,7 @@ void Standby::be_parked(const ProgramFiles& files, const WrittenOutput& written,
   runtime_.threads.main = ::syscall(SYS_gettid);
   runtime_.calls.forget_watches();
   runtime_.calls.go_on_at(calls);
-  world.arena().count(log::Counter::standbys_woken);
+  world.arena().count(log::Counter::standbys_woken, 1, log::Counter::standbys_made, has_left_another ? 1 : 0);
   world.goes_on_as_copy(written, clock_.monotonic() - before.now);
   became_rank_();
   interpose::become_rank_thread();

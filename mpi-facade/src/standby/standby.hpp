@@ -4,8 +4,10 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "llamada/base/clock.hpp"
+#include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
 #include "runtime/runtime.hpp"
 #include "standby/pace.hpp"
@@ -41,6 +43,7 @@ class Standby {
   bool is_under_way() const;
   std::string obstacle() const;
   void skip(const std::string& why);
+  std::vector<FileDescriptor> await_turn(std::uint64_t call, bool& has_left_another);
   void be_parked(const ProgramFiles& files, const WrittenOutput& written, const struct BeforeCopy& before);
 
   Runtime& runtime_;

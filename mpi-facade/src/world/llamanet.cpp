@@ -366,6 +366,8 @@ class LlamanetWorld final : public World {
  private:
   /// Reach::number of a rank that asks how much it has written, and takes no checkpoint.
   static constexpr std::uint32_t for_standby = 1;
+  /// Reach::number of a rank that cannot go on from a standby, where others name a checkpoint.
+  static constexpr std::uint32_t standby = 0;
   llamanet::Reached ask(const llamanet::Reach& question) {
     auto answer = application_->reach(question);
     if (!answer) driver_is_gone();
@@ -383,10 +385,11 @@ class LlamanetWorld final : public World {
     if (answer->code == Errc::not_found) return failure(answer->code, "there is no '{}'", name);
     return failure(answer->code, "the job has as many names as it may have");
   }
-  /// A copy has not repeated what its original did. Nobody has noticed that, so the rank is replaced again:
-  /// by an older copy, or from the beginning.
+  /// A copy has not repeated what its original did. Nobody has noticed that, so the rank is replaced again,
+  /// from the beginning: the copy that this one has left would come to the same end.
   [[noreturn]] void give_way(std::string_view text) {
     tell(llamanet::SayKind::warning, 0, fmt::format("its standby is of no use: {}", text));
+    ask({.place = llamanet::ReplayPlace::unusable, .number = standby});
     for (;;) ::syscall(SYS_kill, ::syscall(SYS_getpid), SIGKILL);
   }
   static Status drop_value(Result<std::string> answer) {

@@ -307,7 +307,7 @@ enum class ReplayPlace : std::uint32_t {
   output = 5,            ///< it asks how much it has written so far
   checkpoint = 6,        ///< all have written this checkpoint, which must be kept as the one to go on from
   restored = 7,          ///< it goes on from a checkpoint, before which it had written so much
-  unusable = 8,          ///< it cannot go on from a checkpoint, whose file is damaged or gone
+  unusable = 8,  ///< it cannot go on from a checkpoint, whose file is damaged or gone; or from a standby
 };
 
 /// An application has come to this place, and waits there for the answer.
