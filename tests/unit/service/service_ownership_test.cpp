@@ -149,6 +149,59 @@ TEST_CASE("service: a late reader finds nothing more with the living writers tha
   CHECK(contest.heard() == "1.1 1.2");
 }
 
+namespace {
+
+/// What a reader is told, in order: "2" a sample with this value, "end" a writer that has gone.
+struct Told final : ReaderEvents {
+  bool on_sample(const EndpointId&, Sample&& sample) override {
+    const Sample taken = std::move(sample);
+    words.push_back(std::to_string(std::to_integer<int>(taken.data()[0])));
+    return true;
+  }
+  void on_unmatched(const EndpointId& writer, bool) override {
+    if (writer == watched) words.emplace_back("end");
+  }
+  void on_matched(const EndpointInfo&) override {}
+  void on_qos_changed(const EndpointInfo&) override {}
+  void on_liveliness_changed(const EndpointId&, bool) override {}
+  void on_incompatible(const EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
+  void on_samples_lost(const EndpointId&, std::uint64_t) override {}
+
+  EndpointId watched;
+  std::vector<std::string> words;
+};
+
+}  // namespace
+
+TEST_CASE("service: a late reader is through with writers that have gone before it reads living ones",
+          "[service]") {
+  Contest contest;
+  contest.write(*contest.strong);
+  contest.write(contest.weak);
+  REQUIRE(contest.all_acknowledged());
+  EndpointSpec spec = reader_spec(qos::DurabilityKind::persistent);
+  spec.qos.datareader.ownership.kind = qos::OwnershipKind::exclusive;
+  Peer late(contest.fixture);
+  Told told;
+  told.watched = contest.strong->writer.endpoint->id();
+  auto reader = late.participant.create_reader(spec, told);
+  REQUIRE(reader);
+  REQUIRE(contest.until([&] {
+    const bool is_matched = (*reader)->matched_count() == 3;  // with what gives it the past, too
+    if (!is_matched) REQUIRE(late.participant.poll());
+    return is_matched;
+  }));
+  contest.go_on();  // the past lies before the reader
+  contest.one.is_stopped = true;
+  contest.end_strong();
+  contest.write(contest.weak);
+  REQUIRE(contest.until([&] {
+    REQUIRE(late.participant.poll());
+    return !told.words.empty() && told.words.back() == "3";
+  }));
+  CHECK(told.words == std::vector<std::string>{"1", "end", "3"});
+}
+
 TEST_CASE("service: what gives a late reader the past is weaker than all that live", "[service]") {
   Contest contest;
   contest.write(contest.weak);
