@@ -197,6 +197,7 @@ TEST_CASE("kept: a service that starts late keeps what living and killed writers
   // Which of the two writers the service has read first, nobody knows.
   const auto has_both = [&](const std::string& of_the_living) {
     const std::string past = kept_world.past(policies);
+    INFO(past);
     CHECK((past == of_the_living + " 2:1 2:2 2:3 -N" || past == "2:1 2:2 2:3 -N " + of_the_living));
   };
   has_both("1:1 1:2 1:3");

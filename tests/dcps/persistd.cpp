@@ -42,8 +42,9 @@ Persistd::~Persistd() {
 void Persistd::start() {
   const int output =
       words_.empty() ? -1 : ::open(words_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  pid_ = start_until_ready({LLAMADA_PERSISTD, "--store", store_, "--driver", socket_name_},
-                           "--ready-descriptor", output);
+  std::vector<std::string> command{LLAMADA_PERSISTD, "--store", store_, "--driver", socket_name_};
+  if (!kind_.empty()) command.insert(command.end(), {"--store-kind", kind_});
+  pid_ = start_until_ready(std::move(command), "--ready-descriptor", output);
   if (output >= 0) ::close(output);
 }
 

@@ -27,11 +27,14 @@ class Persistd {
   /// What its processes have said up to now, if it was told to keep that in a file before it was started.
   void keep_words(std::string file) { words_ = std::move(file); }
   std::string said() const;
+  /// Its store is of this kind: `--store-kind`.
+  void choose_kind(std::string kind) { kind_ = std::move(kind); }
 
  private:
   std::string store_;
   std::string socket_name_;
   std::string words_;
+  std::string kind_;
   pid_t pid_ = -1;
 };
 

@@ -137,6 +137,7 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
 void ReaderImplementation::start(Stream& stream, const EndpointDirectory::Grant* grant) {
   stream.start(grant);
   events_.on_matched(stream.writer);
+  if (!stream.held && !stream.gone) stream.show_claims();
 }
 
 /// Whether nothing more can come by it.
@@ -172,9 +173,24 @@ bool ReaderImplementation::may_end(Stream& stream) {
   });
 }
 
+/// Lets go of the writers once the past is here. Those that have gone come first: else they would seem to own
+/// EXCLUSIVE instances while the living ones are read.
 void ReaderImplementation::hold_writers() {
-  for (const auto& stream : streams_)
-    if (!is_from_service(*stream) && !past_->holds()) stream->held = false;
+  if (past_->holds()) return;
+  bool has_gone = false;
+  for (const auto& stream : streams_) {
+    if (is_from_service(*stream) || stream->writer_is_there()) continue;
+    stream->held = false;
+    has_gone = true;
+  }
+  if (has_gone) return;
+  bool has_released = false;
+  for (const auto& stream : streams_) {
+    if (is_from_service(*stream) || !std::exchange(stream->held, false)) continue;
+    if (stream->started()) stream->show_claims();
+    has_released = true;
+  }
+  if (has_released) participant_.transport.wake(participant_.transport.slot());  // there is something to read
 }
 
 void ReaderImplementation::look_at_services(const std::vector<std::uint64_t>& services, bool has_standby) {
@@ -209,6 +225,7 @@ void ReaderImplementation::drop_finished() {
     if (matched) events_.on_unmatched(stream->writer.id, died);
     participant_.retired_streams.push_back(std::move(stream));
   }
+  if (past_) hold_writers();
 }
 
 /// A writer that has gone is ended once all that it left is read; one whose lease is over may assert itself.

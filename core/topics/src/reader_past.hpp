@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,6 +27,19 @@ class ReaderPast {
     return found != through_.end() && origin.number <= found->second;
   }
   void add(const Origin& origin) { through_[origin.writer] = origin.number; }
+  /// A service has judged the samples of the origin's writer up to this one. Only of writers that are held:
+  /// what others have written comes from them.
+  void add_judged(const Origin& origin) {
+    if (holds_) through_[origin.writer] = std::max(through_[origin.writer], origin.number);
+  }
+  void add_claim(const Guid& writer, std::uint64_t instance) {
+    if (holds_) claims_[writer].push_back(instance);
+  }
+  /// The instances that the writer claims, as a service says; once.
+  std::vector<std::uint64_t> take_claims(const Guid& writer) {
+    auto claims = claims_.extract(writer);
+    return claims ? std::move(claims.mapped()) : std::vector<std::uint64_t>();
+  }
 
   // The services, by the ids of their participants.
 
@@ -61,6 +75,7 @@ class ReaderPast {
 
   std::string topic_;
   std::map<Guid, std::uint64_t> through_;  // the last number of each origin
+  std::map<Guid, std::vector<std::uint64_t>> claims_;
   std::map<std::uint64_t, Service> services_;
   std::int64_t lost_ns_ = never_ns;  // since when the next service is awaited, which gives what is missing
   bool has_looked_ = false;

@@ -67,8 +67,8 @@ void Stream::evacuate_all() {
 
 bool Stream::deliver(Sample&& sample, const std::optional<Origin>& origin) {
   const std::uint64_t sequence = sample.header().sequence_number;
-  if (origin && *origin == Origin::end_of_past()) {
-    has_all_of_past = true;
+  if (origin && sample.header().kind == ChangeKind::coherent_end) {
+    hear_of_past(*origin, sample.header());
     taken_ = sequence;
     return true;
   }
@@ -84,6 +84,24 @@ bool Stream::deliver(Sample&& sample, const std::optional<Origin>& origin) {
   taken_ = sequence;
   context_.directory.arena().count(log::Counter::samples_read);
   return true;
+}
+
+void Stream::hear_of_past(const Origin& origin, const SampleHeader& header) {
+  if (origin == Origin::end_of_past())
+    has_all_of_past = true;
+  else if (past != nullptr && header.coherent_set == origin_known)
+    past->add_judged(origin);
+  else if (past != nullptr && header.coherent_set == origin_claims)
+    past->add_claim(origin.writer, header.instance);
+}
+
+void Stream::show_claims() {
+  if (past == nullptr) return;
+  for (const std::uint64_t instance : past->take_claims(writer.guid)) {
+    SampleHeader header;
+    header.instance = instance;
+    events_->on_known_sample(writer.id, header);
+  }
 }
 
 void Stream::report_lost(std::uint64_t count) {

@@ -60,6 +60,8 @@ class Stream : public SampleSource {
   bool wants_history();
   /// By when absorb() is to be called again though nothing may have come; INT64_MAX: not by itself.
   virtual std::int64_t due_ns() const { return INT64_MAX; }
+  /// Tells which instances the writer writes, as a service has said.
+  void show_claims();
   /// Copies all samples that are out to private memory.
   void evacuate_all();
 
@@ -97,6 +99,7 @@ class Stream : public SampleSource {
 
  private:
   void acknowledge();
+  void hear_of_past(const Origin& origin, const SampleHeader& header);
 
   ReaderEvents* events_;
   bool started_ = false;

@@ -33,10 +33,11 @@ LinkRecord Feed::record_of(LinkKind kind, const TopicKeeper& keeper, const topic
 }
 
 void Feed::took(const TopicKeeper& keeper, const topics::Guid& writer, const topics::SampleHeader& header,
-                std::span<const std::byte> data) {
+                std::span<const std::byte> data, bool heard) {
   if (!is_active_) return;
   LinkRecord record = record_of(LinkKind::took, keeper, writer);
   record.number = static_cast<std::uint64_t>(header.kind);
+  record.flag = !heard;
   record.sample.origin.number = header.sequence_number;
   record.sample.instance = header.instance;
   record.sample.source_timestamp_ns = header.source_timestamp_ns;
@@ -44,9 +45,11 @@ void Feed::took(const TopicKeeper& keeper, const topics::Guid& writer, const top
   add(record);
 }
 
-void Feed::came(const TopicKeeper& keeper, const topics::Guid& writer, const qos::EndpointQos& qos) {
+void Feed::came(const TopicKeeper& keeper, const topics::Guid& writer, std::uint64_t participant,
+                const qos::EndpointQos& qos) {
   if (!is_active_) return;
   LinkRecord record = record_of(LinkKind::came, keeper, writer);
+  record.number = participant;
   record.qos = qos;
   add(record);
 }
@@ -56,6 +59,10 @@ void Feed::gone(const TopicKeeper& keeper, const topics::Guid& writer, bool died
   LinkRecord record = record_of(LinkKind::gone, keeper, writer);
   record.flag = died;
   add(record);
+}
+
+void Feed::lapsed(const TopicKeeper& keeper, const topics::Guid& writer) {
+  if (is_active_) add(record_of(LinkKind::lapsed, keeper, writer));
 }
 
 }  // namespace llamada::service

@@ -31,8 +31,10 @@ class Feed {
   /// A record about this writer, to be filled.
   LinkRecord record_of(LinkKind kind, const TopicKeeper& keeper, const topics::Guid& writer);
   void took(const TopicKeeper& keeper, const topics::Guid& writer, const topics::SampleHeader& header,
-            std::span<const std::byte> data);
-  void came(const TopicKeeper& keeper, const topics::Guid& writer, const qos::EndpointQos& qos);
+            std::span<const std::byte> data, bool heard);
+  void came(const TopicKeeper& keeper, const topics::Guid& writer, std::uint64_t participant,
+            const qos::EndpointQos& qos);
+  void lapsed(const TopicKeeper& keeper, const topics::Guid& writer);
   void gone(const TopicKeeper& keeper, const topics::Guid& writer, bool died);
 
   /// All since it was asked last.

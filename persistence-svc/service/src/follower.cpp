@@ -98,6 +98,7 @@ Status Follower::end_topic() {
 
 Status Follower::end_alignment() {
   if (auto ended = end_topic(); !ended) return ended;
+  for (const auto& [key, keeper] : topics_.all()) keeper->forget_claims();  // they are told next
   auto written = topics_.write();
   if (!written) return propagate(written);
   if (auto synced = topics_.store().sync(*written); !synced) return synced;
@@ -131,8 +132,9 @@ bool Follower::follow(const LinkRecord& record) {
   }
   TopicKeeper& keeper = *found->second;
   const topics::Guid& writer = record.sample.origin.writer;
-  if (record.kind == LinkKind::came) keeper.writer_came(writer, record.qos);
-  if (record.kind == LinkKind::writes) keeper.writes(writer, record.sample.instance);
+  if (record.kind == LinkKind::came) keeper.writer_came(writer, record.number, record.qos);
+  if (record.kind == LinkKind::writes) return keeper.writes(writer, record.number, record.sample.instance);
+  if (record.kind == LinkKind::lapsed) keeper.writer_lapsed(writer);
   if (record.kind == LinkKind::gone) {
     keeper.writer_gone(writer, record.flag);
     ended_.push_back(writer);
@@ -143,7 +145,7 @@ bool Follower::follow(const LinkRecord& record) {
   header.instance = record.sample.instance;
   header.source_timestamp_ns = record.sample.source_timestamp_ns;
   header.kind = static_cast<topics::ChangeKind>(record.number);
-  return keeper.take(writer, header, record.body);
+  return keeper.take(writer, header, record.body, !record.flag);
 }
 
 // What this one does.

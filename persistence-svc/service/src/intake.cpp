@@ -21,14 +21,15 @@ qos::EndpointQos request_for(const qos::EndpointQos& offer) {
 
 Result<std::unique_ptr<Intake>> Intake::open(topics::Participant& participant,
                                              const topics::EndpointInfo& writer, TopicKeeper& keeper,
-                                             Feed& feed) {
-  std::unique_ptr<Intake> intake(new Intake(writer, keeper, feed));
+                                             Feed& feed, Arrivals& arrivals) {
+  std::unique_ptr<Intake> intake(new Intake(writer, keeper, feed, arrivals));
   topics::EndpointSpec spec = spec_only_with(writer);
   spec.qos = request_for(writer.qos);
   spec.keeps = true;
   auto reader = participant.create_reader(spec, *intake);
   if (!reader) return propagate(reader);
   intake->reader_ = std::move(*reader);
+  if (intake->is_exclusive()) arrivals.expect(*intake);
   return intake;
 }
 
@@ -39,10 +40,18 @@ void Intake::acknowledge_offered() {
 }
 
 bool Intake::on_sample(const topics::EndpointId&, topics::Sample&& sample) {
-  if (feed_.refuses() || !keeper_.take(writer_.guid, sample.header(), sample.data())) return false;
-  feed_.took(keeper_, writer_.guid, sample.header(), sample.data());
-  const topics::Sample copied = std::move(sample);
-  taken_ = copied.header().sequence_number;
+  if (is_exclusive()) return arrivals_.add(*this, std::move(sample));
+  if (feed_.refuses() || !take(sample)) return false;
+  const topics::Sample taken = std::move(sample);
+  return true;
+}
+
+bool Intake::take(const topics::Sample& sample) {
+  const topics::SampleHeader& header = sample.header();
+  const bool is_heard = keeper_.is_heard(writer_.guid, header.instance);
+  if (!keeper_.take(writer_.guid, header, sample.data(), is_heard)) return false;
+  feed_.took(keeper_, writer_.guid, header, sample.data(), is_heard);
+  taken_ = header.sequence_number;
   return true;
 }
 
@@ -53,11 +62,15 @@ void Intake::on_matched(const topics::EndpointInfo& writer) {
 
 void Intake::on_qos_changed(const topics::EndpointInfo& writer) {
   writer_ = writer;
-  keeper_.writer_came(writer_.guid, writer_.qos);
-  feed_.came(keeper_, writer_.guid, writer_.qos);
+  keeper_.writer_came(writer_.guid, writer_.id.participant, writer_.qos);
+  feed_.came(keeper_, writer_.guid, writer_.id.participant, writer_.qos);
 }
 
 void Intake::on_unmatched(const topics::EndpointId&, bool died) {
+  is_exclusive() ? arrivals_.gone(*this, died) : end(died);
+}
+
+void Intake::end(bool died) {
   keeper_.writer_gone(writer_.guid, died);
   feed_.gone(keeper_, writer_.guid, died);
   has_ended_ = true;

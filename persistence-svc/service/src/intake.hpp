@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "arrivals.hpp"
 #include "feed.hpp"
 #include "llamada/topics/participant.hpp"
 #include "topic_keeper.hpp"
@@ -16,15 +17,19 @@ namespace llamada::service {
 /// Threads: the Participant's.
 class Intake final : private topics::ReaderEvents {
  public:
-  /// Keeper and feed must outlive it. Errors: as Participant::create_reader().
+  /// Keeper, feed and arrivals must outlive it. Errors: as Participant::create_reader().
   static Result<std::unique_ptr<Intake>> open(topics::Participant& participant,
                                               const topics::EndpointInfo& writer, TopicKeeper& keeper,
-                                              Feed& feed);
+                                              Feed& feed, Arrivals& arrivals);
   ~Intake() override = default;
 
   const topics::EndpointId& writer() const { return writer_.id; }
   const topics::EndpointInfo& info() const { return writer_; }
-  const TopicKeeper& keeper() const { return keeper_; }
+  TopicKeeper& keeper() const { return keeper_; }
+  bool is_matched() const { return is_matched_; }
+  /// Arrivals gives it what is next. False: the sample is to come again.
+  bool take(const topics::Sample& sample);
+  void end(bool died);
   /// The writer is matched and has not ended.
   bool is_here() const { return is_matched_ && !has_ended_; }
   /// True if acknowledged samples must be durable: DURABILITY PERSISTENT.
@@ -46,20 +51,24 @@ class Intake final : private topics::ReaderEvents {
   bool is_over() const { return is_matched_ ? has_ended_ && !has_unacknowledged() : writer_has_gone_; }
 
  private:
-  Intake(topics::EndpointInfo writer, TopicKeeper& keeper, Feed& feed)
-      : writer_(std::move(writer)), keeper_(keeper), feed_(feed) {}
+  Intake(topics::EndpointInfo writer, TopicKeeper& keeper, Feed& feed, Arrivals& arrivals)
+      : writer_(std::move(writer)), keeper_(keeper), feed_(feed), arrivals_(arrivals) {}
+  bool is_exclusive() const { return writer_.qos.datawriter.ownership.kind == qos::OwnershipKind::exclusive; }
 
   bool on_sample(const topics::EndpointId& writer, topics::Sample&& sample) override;
   void on_matched(const topics::EndpointInfo& writer) override;
   void on_qos_changed(const topics::EndpointInfo& writer) override;
   void on_unmatched(const topics::EndpointId& writer, bool died) override;
-  void on_liveliness_changed(const topics::EndpointId&, bool) override {}
+  void on_liveliness_changed(const topics::EndpointId&, bool alive) override {
+    if (is_exclusive() && !alive) arrivals_.lapsed(*this);
+  }
   void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
   void on_samples_lost(const topics::EndpointId&, std::uint64_t) override {}
 
   topics::EndpointInfo writer_;
   TopicKeeper& keeper_;
   Feed& feed_;
+  Arrivals& arrivals_;
   std::unique_ptr<topics::ReaderEndpoint> reader_;
   std::uint64_t taken_ = 0;
   std::uint64_t offered_ = 0;

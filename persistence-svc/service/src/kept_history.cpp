@@ -57,6 +57,11 @@ bool KeptHistory::is_outdated(std::uint64_t key, const Entry& entry) const {
   return entry.source_timestamp_ns < oldest->source_timestamp_ns;
 }
 
+const KeptHistory::Entry* KeptHistory::newest(std::uint64_t key) const {
+  const auto found = instances_.find(key);
+  return found == instances_.end() || found->second.entries.empty() ? nullptr : &found->second.entries.back();
+}
+
 void KeptHistory::add(std::uint64_t key, const Entry& entry, std::int64_t now_ns) {
   Instance& instance = instances_[key];
   auto place = instance.entries.end();

@@ -42,6 +42,8 @@ class KeptHistory {
   std::string refusal(std::uint64_t instance) const;
   /// True if the entry has come too late to be kept: BY_SOURCE_TIMESTAMP, and what is newer stands already.
   bool is_outdated(std::uint64_t instance, const Entry& entry) const;
+  /// The last entry of the instance, as DESTINATION_ORDER has it; nullptr: there is none.
+  const Entry* newest(std::uint64_t instance) const;
   /// In the order of their numbers. `now_ns`: since when a disposed instance has been so.
   void add(std::uint64_t instance, const Entry& entry, std::int64_t now_ns);
 

@@ -124,4 +124,20 @@ Result<KeptWriter> decode_writer(const store::Item& item) {
   return writer;
 }
 
+std::vector<std::byte> encode_head(const KeptClaim& claim) {
+  ByteWriter to;
+  put(to, claim.writer);
+  to.number(claim.participant);
+  return to.take();
+}
+
+Result<KeptClaim> decode_claim(const store::Item& item) {
+  ByteReader from(item.head);
+  KeptClaim claim;
+  claim.writer = take_guid(from);
+  claim.participant = from.number<std::uint64_t>();
+  if (item.kind != item_claim || !from.is_complete()) return not_a_topic("the claim of a writer");
+  return claim;
+}
+
 }  // namespace llamada::service

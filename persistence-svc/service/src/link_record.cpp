@@ -43,7 +43,7 @@ Result<LinkRecord> decode_link(std::span<const std::byte> bytes) {
   ByteReader from(bytes);
   LinkRecord record;
   const auto kind = from.number<std::uint8_t>();
-  if (kind < static_cast<std::uint8_t>(LinkKind::join) || kind > static_cast<std::uint8_t>(LinkKind::writes))
+  if (kind < static_cast<std::uint8_t>(LinkKind::join) || kind > static_cast<std::uint8_t>(LinkKind::lapsed))
     return damaged();
   record.kind = static_cast<LinkKind>(kind);
   record.topic_index = from.number<std::uint32_t>();

@@ -15,7 +15,7 @@ namespace llamada::service {
 inline constexpr const char* link_up = "llamada persistence: to the serving service";
 inline constexpr const char* link_down = "llamada persistence: to a joining service";
 inline constexpr const char* link_type = "llamada::service::Link";
-inline constexpr std::uint32_t link_version = 1;
+inline constexpr std::uint32_t link_version = 2;
 
 enum class LinkKind : std::uint8_t {
   // What one of the two has.
@@ -25,10 +25,11 @@ enum class LinkKind : std::uint8_t {
   sample,    ///< topic_index, sample; flag: the body follows
   end,       ///< This is all.
   // What happens from then on.
-  took,    ///< topic_index, sample, number: its topics::ChangeKind; its body follows
-  came,    ///< topic_index, sample.origin.writer, qos
+  took,    ///< topic_index, sample, number: its topics::ChangeKind; flag: a stronger writer was heard; body
+  came,    ///< topic_index, sample.origin.writer, number: the participant of its EndpointId, qos
   gone,    ///< topic_index, sample.origin.writer; flag: it died
-  writes,  ///< topic_index, sample.origin.writer, sample.instance
+  writes,  ///< topic_index, sample.origin.writer, number: as came, sample.instance
+  lapsed,  ///< topic_index, sample.origin.writer
 };
 
 /// One message of a link, with the fields that its kind names.

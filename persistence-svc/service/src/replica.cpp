@@ -206,16 +206,19 @@ void Replica::tell_present(const std::vector<std::unique_ptr<Intake>>& writers) 
   for (const auto& intake : writers) {
     if (!intake->is_here()) continue;
     LinkRecord record = feed_.record_of(LinkKind::came, intake->keeper(), intake->info().guid);
+    record.number = intake->info().id.participant;
     record.qos = intake->info().qos;
     messages_.push_back(encode(record));
   }
   for (const auto& [key, compared] : compared_) {
     sample_count += compared.keeper->sample_count();
-    compared.keeper->for_each_written([&](std::uint64_t instance, const topics::Guid& writer) {
-      LinkRecord record = feed_.record_of(LinkKind::writes, *compared.keeper, writer);
-      record.sample.instance = instance;
-      messages_.push_back(encode(record));
-    });
+    compared.keeper->for_each_written(
+        [&](std::uint64_t instance, const topics::Guid& writer, std::uint64_t participant) {
+          LinkRecord record = feed_.record_of(LinkKind::writes, *compared.keeper, writer);
+          record.number = participant;
+          record.sample.instance = instance;
+          messages_.push_back(encode(record));
+        });
   }
   news_ = fmt::format("the service of process {} follows: it has got {} of {} samples", pid(),
                       sender_->body_count(), sample_count);

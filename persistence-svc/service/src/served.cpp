@@ -1,5 +1,8 @@
 #include "served.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "spec_only_with.hpp"
 
 namespace llamada::service {
@@ -13,6 +16,7 @@ qos::EndpointQos offer_for(const qos::EndpointQos& request) {
   writer.reliability.kind = qos::ReliabilityKind::reliable;
   writer.history.kind = qos::HistoryKind::keep_all;
   writer.ownership.kind = reader.ownership.kind;
+  writer.ownership_strength.value = INT32_MIN;  // the writers themselves are heard first
   writer.deadline = reader.deadline;
   writer.latency_budget = reader.latency_budget;
   writer.liveliness = reader.liveliness;
@@ -47,23 +51,52 @@ Status Served::give(bool is_complete) {
   for (; keeper_ < keepers_.size(); ++keeper_, next_number_ = 1) {
     auto fed = feed(*keepers_[keeper_]);
     if (!fed) return propagate(fed);
-    if (!*fed) return {};
-    const bool is_last = keeper_ + 1 == keepers_.size();
-    if (is_last && !is_complete) return {};
+    if (!*fed || !is_complete) return {};
+    note_judged(*keepers_[keeper_]);
   }
+  auto told = tell_judged();
+  if (!told) return propagate(told);
+  if (!*told) return {};
   if (!has_said_all_) {
-    if (auto said = say_all(); !said) return said.error().code() == Errc::would_block ? Status() : said;
+    const Status said = say(topics::Origin::end_of_past(), 0, false);
+    if (!said) return said.error().code() == Errc::would_block ? Status() : said;
     has_said_all_ = true;
   }
   is_over_ = writer_->all_acknowledged();
   return {};
 }
 
-/// Without this the reader takes the end of the writer for that of the service, and waits for the next one.
-Status Served::say_all() {
+/// All that was dealt with has been given: what the reader finds with a writer itself is not to be heard.
+void Served::note_judged(const TopicKeeper& keeper) {
+  auto judged = keeper.judged(
+      [this](const topics::Guid& writer, const qos::EndpointQos& offer) { return is_wanted(writer, offer); });
+  std::move(judged.begin(), judged.end(), std::back_inserter(judged_));
+}
+
+/// False: the writer is at its limit.
+Result<bool> Served::tell_judged() {
+  for (; !judged_.empty(); judged_.pop_front()) {
+    auto& [writer, through, claimed] = judged_.front();
+    for (; !claimed.empty(); claimed.pop_back())
+      if (auto said = say({writer, through}, claimed.back(), true); !said) {
+        if (said.error().code() == Errc::would_block) return false;
+        return propagate(said);
+      }
+    if (auto said = say({writer, through}, 0, false); !said) {
+      if (said.error().code() == Errc::would_block) return false;
+      return propagate(said);
+    }
+  }
+  return true;
+}
+
+/// Without its end the reader takes that of the writer for that of the service, and waits for the next one.
+Status Served::say(const topics::Origin& origin, std::uint64_t instance, bool claims) {
   topics::SampleHeader header;
   header.kind = topics::ChangeKind::coherent_end;
-  auto published = writer_->publish({}, header, topics::Origin::end_of_past());
+  header.instance = instance;
+  header.coherent_set = claims ? topics::origin_claims : topics::origin_known;
+  auto published = writer_->publish({}, header, origin);
   return published ? Status() : propagate(published);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -42,7 +43,9 @@ class Served final : private topics::WriterEvents {
   void on_liveliness_lost() override {}
 
   Status give(bool is_complete);
-  Status say_all();
+  void note_judged(const TopicKeeper& keeper);
+  Result<bool> tell_judged();
+  Status say(const topics::Origin& origin, std::uint64_t instance, bool claims);
   Result<bool> feed(const TopicKeeper& keeper);
   Status publish(const KeptSample& sample, std::span<const std::byte> data);
   bool is_wanted(const topics::Guid& writer, const qos::EndpointQos& offer);
@@ -53,6 +56,7 @@ class Served final : private topics::WriterEvents {
   std::uint64_t next_number_ = 1;  // of its samples
   std::uint64_t sample_count_ = 0;
   std::map<topics::Guid, bool> wanted_;
+  std::deque<TopicKeeper::Judged> judged_;  // to be told behind the samples
   std::unique_ptr<topics::WriterEndpoint> writer_;
   bool has_said_all_ = false;
   bool is_matched_ = false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "arrivals.hpp"
 #include "feed.hpp"
 #include "follower.hpp"
 #include "intake.hpp"
@@ -39,7 +40,8 @@ Service::Service(ServiceOptions options, topics::Transport& transport, const Clo
       store_(store),
       topics_(std::make_unique<Topics>(store, clock, options_.domain, options_.say)),
       feed_(std::make_unique<Feed>()),
-      participant_(transport, clock, {options_.domain, options_.name, encode(role_), true}, this) {}
+      participant_(transport, clock, {options_.domain, options_.name, encode(role_), true}, this),
+      arrivals_(std::make_unique<Arrivals>(*feed_, clock)) {}
 
 Service::~Service() = default;
 
@@ -65,21 +67,22 @@ Status Service::work() {
 
 Status Service::serve_round() {
   bool was_full = false;
+  drop_new_writers();
+  if (!feed_->is_frozen()) open_intakes();  // before it is judged what others have written since
+  arrivals_->work(topics_->all());
   for (const auto& [key, keeper] : topics_->all()) was_full |= keeper->take_full();
   const bool is_written = !feed_->is_frozen() && commit();
   if (!must_end_) return must_end_;
   drop_writers();
-  drop_new_writers();
-  if (!feed_->is_frozen()) open_intakes();
   for (const auto& intake : intakes_)
     if (is_gone(intake->writer())) intake->writer_has_gone();
   for (const topics::EndpointId& gone : gone_) replicas_->gone(gone);
   if (has_lost_batches(replicas_->work(intakes_))) return must_end_;
   open_served();
-  if (!feed_->is_frozen()) serve(is_written && !was_full && !feed_->refuses());
+  if (!feed_->is_frozen()) serve(is_written && !was_full && !feed_->refuses() && !arrivals_->is_behind());
   drop_readers();
   keep_time();
-  if (was_full && is_written) participant_.wake_self();  // there is room again
+  if ((was_full && is_written) || arrivals_->wants_more()) participant_.wake_self();  // there is room again
   return {};
 }
 
@@ -169,9 +172,9 @@ Status Service::open_intake(const topics::EndpointInfo& writer, bool has_died) {
   const TopicKey key{options_.domain, writer.topic, writer.type, writer.type_hash, writer.keyed};
   auto keeper = topics_->open({key, writer.type_description});
   if (!keeper) return propagate(keeper);
-  auto intake = Intake::open(participant_, writer, **keeper, *feed_);
+  auto intake = Intake::open(participant_, writer, **keeper, *feed_, *arrivals_);
   if (!intake) return propagate(intake);
-  if (has_died) (*intake)->writer_has_gone();
+  if (has_died) gone_.push_back(writer.id);  // once the next poll() has read what it has left
   intakes_.push_back(std::move(*intake));
   return {};
 }
@@ -263,7 +266,10 @@ void Service::serve(bool is_complete) {
 
 /// Each one has had a poll() since its writer has gone, in which it has read what was left.
 void Service::drop_writers() {
-  std::erase_if(intakes_, [](const auto& intake) { return intake->is_over(); });
+  std::erase_if(intakes_, [this](const auto& intake) {
+    if (intake->is_over()) arrivals_->forget(*intake);
+    return intake->is_over();
+  });
 }
 
 void Service::drop_readers() {
@@ -280,7 +286,7 @@ bool Service::is_gone(const topics::EndpointId& endpoint) const {
 }
 
 void Service::keep_time() {
-  due_ns_ = INT64_MAX;
+  due_ns_ = arrivals_->due_ns();
   if (!feed_->is_frozen())
     for (const auto& [key, keeper] : topics_->all()) due_ns_ = std::min(due_ns_, keeper->keep_time());
   if (retry_ns_ != 0) due_ns_ = std::min(due_ns_, retry_ns_);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arrivals.hpp"
 #include "feed.hpp"
 #include "follower.hpp"
 #include "intake.hpp"
@@ -75,6 +76,7 @@ Status Service::begin_serving() {
                     "that only that one has are missing until it comes back",
                     joining_.lacks_of));
   joining_.lacks_of = 0;
+  arrivals_->begin();
   for (const auto& [id, writer] : known_writers_) new_writers_.push_back(writer);
   std::erase_if(known_writers_, [](const auto& each) { return each.second.has_died; });
   for (const auto& [id, reader] : known_readers_) new_readers_.push_back(reader);
@@ -85,6 +87,7 @@ Status Service::begin_serving() {
 
 Status Service::end_serving() {
   options_.say("another service of the domain serves; this one follows it");
+  arrivals_->end();
   intakes_.clear();
   served_.clear();
   replicas_.reset();

@@ -79,6 +79,8 @@ Status TopicKeeper::reload() {
   const qos::DurabilityService policy = history_.policy();
   indices_.clear();
   to_drop_.clear();
+  claims_ = {};
+  ended_claims_.clear();
   history_ = KeptHistory([this](const KeptHistory::Entry& entry) { dropped(entry); });
   if (auto loaded = load(); !loaded) return loaded;
   for (const Writer& each : before) {
@@ -89,9 +91,12 @@ Status TopicKeeper::reload() {
     writer.is_deleted = each.is_deleted;
     writer.begins = each.begins;
     if (each.is_here) writer.qos = each.qos;
+    writer.rank = each.rank;
+    writer.last_word_ns = std::max(writer.last_word_ns, each.last_word_ns);
   }
   if (has_policy_) history_.set_policy(policy, clock_.monotonic().count());
-  for (const auto& [instance, guid] : written) writes(guid, instance);
+  for (const auto& [instance, guid] : written)
+    if (writers_[index_of(guid)].is_here) history_.writes(instance, index_of(guid));
   return {};
 }
 
@@ -106,9 +111,11 @@ Status TopicKeeper::load_item(const store::Item& item) {
     writer.seen.add(kept->seen);
     writer.qos = std::move(kept->qos);
     writer.has_changed = false;
+    writer.rank.set(writer.qos.datawriter.ownership_strength.value);
     loaded_policy_ = writer.qos.datawriter.durability_service;
     return {};
   }
+  if (item.kind == item_claim) return load_claim(item);
   auto sample = decode_sample(item);
   if (!sample) return propagate(sample);
   const std::uint32_t index = index_of(sample->origin.writer);
@@ -119,6 +126,7 @@ Status TopicKeeper::load_item(const store::Item& item) {
   }
   writer.loaded = sample->origin.number;
   writer.seen.through(sample->origin.number);
+  writer.last_word_ns = std::max(writer.last_word_ns, sample->source_timestamp_ns);
   count(sample->instance,
         {item.number, sample->source_timestamp_ns, index, sample->kind == ChangeKind::disposed,
          sample->is_merged || is_by_source(writer.qos)},
@@ -128,14 +136,22 @@ Status TopicKeeper::load_item(const store::Item& item) {
 
 std::uint32_t TopicKeeper::index_of(const topics::Guid& guid) {
   const auto [place, is_new] = indices_.try_emplace(guid, static_cast<std::uint32_t>(writers_.size()));
-  if (is_new) writers_.emplace_back().guid = guid;
+  if (is_new) {
+    writers_.emplace_back().guid = guid;
+    writers_.back().rank.endpoint = guid.endpoint;
+  }
   return place->second;
 }
 
 // Writers.
 
-void TopicKeeper::writer_came(const topics::Guid& guid, const qos::EndpointQos& qos) {
+void TopicKeeper::writer_came(const topics::Guid& guid, std::uint64_t participant,
+                              const qos::EndpointQos& qos) {
   Writer& writer = writers_[index_of(guid)];
+  const std::int32_t strength = qos.datawriter.ownership_strength.value;
+  const bool is_known = writer.record != 0 || writer.is_here;
+  is_known ? writer.rank.widen(strength) : writer.rank.set(strength);
+  writer.rank.participant = participant;
   writer.begins = writer.begins || !writer.is_here;
   writer.is_here = true;
   writer.has_changed = writer.has_changed || !(writer.qos == qos);
@@ -148,20 +164,32 @@ void TopicKeeper::writer_gone(const topics::Guid& guid, bool died) {
   writers_[index].is_here = false;
   writers_[index].is_deleted = !died;
   history_.writer_gone(index, clock_.monotonic().count());
+  claims_end(claims_.remove_all(index));
 }
 
 void TopicKeeper::all_gone() {
-  for (std::uint32_t index = 0; index < writers_.size(); ++index)
-    if (writers_[index].is_here) writer_gone(topics::Guid(writers_[index].guid), true);
+  for (std::uint32_t index = 0; index < writers_.size(); ++index) {
+    if (!writers_[index].is_here) continue;
+    writers_[index].is_here = false;
+    history_.writer_gone(index, clock_.monotonic().count());
+  }
 }
 
-void TopicKeeper::writes(const topics::Guid& guid, std::uint64_t instance) {
+bool TopicKeeper::writes(const topics::Guid& guid, std::uint64_t participant, std::uint64_t instance) {
   const std::uint32_t index = index_of(guid);
+  writers_[index].rank.participant = participant;
+  if (!claim(index, instance, writers_[index].last_word_ns)) return false;
   if (writers_[index].is_here) history_.writes(instance, index);
+  return true;
 }
 
 void TopicKeeper::for_each_written(const OnWritten& on_written) const {
-  for (const auto& [instance, writer] : history_.written()) on_written(instance, writers_[writer].guid);
+  const auto tell = [&](std::uint64_t instance, std::uint32_t index) {
+    on_written(instance, writers_[index].guid, writers_[index].rank.participant);
+  };
+  for (const auto& [instance, index] : history_.written())
+    if (!claims_.has(instance, index)) tell(instance, index);
+  claims_.for_each([&](std::uint64_t instance, const Claims::Claim& each) { tell(instance, each.writer); });
 }
 
 /// The policy is the topic's, so that of the first writer counts.
@@ -177,16 +205,19 @@ void TopicKeeper::adopt_policy(const qos::DurabilityService& policy) {
 // Samples.
 
 bool TopicKeeper::take(const topics::Guid& guid, const topics::SampleHeader& header,
-                       std::span<const std::byte> data) {
+                       std::span<const std::byte> data, bool heard) {
   const std::uint32_t index = index_of(guid);
   Writer& writer = writers_[index];
   const bool is_stored = header.kind == ChangeKind::alive || is_disposal(header.kind);
+  if (is_stored && !is_unregistration(header.kind) &&
+      !claim(index, header.instance, header.source_timestamp_ns))
+    return false;
   if (header.sequence_number > writer.seen.last()) {
     if (!skip(writer, header.sequence_number)) return false;
     const KeptHistory::Entry entry{0, header.source_timestamp_ns, index, is_disposal(header.kind),
                                    is_by_source(writer.qos)};
-    const bool is_kept =
-        is_stored && is_heard(header.instance, index) && !history_.is_outdated(header.instance, entry);
+    const bool is_kept = is_stored && heard && !is_said_again(header.instance, entry) &&
+                         !history_.is_outdated(header.instance, entry);
     if (is_kept && !append(writer, entry, header, data)) return false;
     writer.seen.through(header.sequence_number);
     writer.begins = false;
@@ -208,21 +239,6 @@ bool TopicKeeper::skip(Writer& writer, std::uint64_t number) {
   }
   writer.begins = false;
   return true;
-}
-
-/// OWNERSHIP EXCLUSIVE (DDS 1.4, 2.2.3.9): only the strongest of an instance's writers counts, and among
-/// equals the one with the lower name.
-bool TopicKeeper::is_heard(std::uint64_t instance, std::uint32_t index) const {
-  const Writer& writer = writers_[index];
-  if (writer.qos.datawriter.ownership.kind != qos::OwnershipKind::exclusive) return true;
-  const auto* others = history_.writers_of(instance);
-  if (others == nullptr) return true;
-  const auto strength = [](const Writer& each) { return each.qos.datawriter.ownership_strength.value; };
-  return std::none_of(others->begin(), others->end(), [&](std::uint32_t other) {
-    if (other == index || !writers_[other].is_here) return false;
-    if (strength(writers_[other]) != strength(writer)) return strength(writers_[other]) > strength(writer);
-    return writers_[other].guid < writer.guid;
-  });
 }
 
 bool TopicKeeper::append(Writer& writer, KeptHistory::Entry entry, const topics::SampleHeader& header,
@@ -279,11 +295,11 @@ void TopicKeeper::dropped(const KeptHistory::Entry& entry) {
 
 /// The sample says who writes its instance.
 void TopicKeeper::show(std::uint32_t writer, const topics::SampleHeader& header) {
+  writers_[writer].last_word_ns = std::max(writers_[writer].last_word_ns, header.source_timestamp_ns);
   if (header.kind == ChangeKind::coherent_end || !writers_[writer].is_here) return;
-  if (is_unregistration(header.kind))
-    history_.unregistered(header.instance, writer, clock_.monotonic().count());
-  else
-    history_.writes(header.instance, writer);
+  if (!is_unregistration(header.kind)) return history_.writes(header.instance, writer);
+  history_.unregistered(header.instance, writer, clock_.monotonic().count());
+  if (const std::uint64_t item = claims_.remove(header.instance, writer); item != 0) claims_end({item});
 }
 
 // The batch.
@@ -298,12 +314,15 @@ bool TopicKeeper::needs_record(const Writer& writer) const {
   return writer.seen.last() > std::max(writer.record_seen, writer.newest_seen);
 }
 
+/// Ended claims come first: nothing tells again that they have ended.
 Status TopicKeeper::complete_batch() {
+  if (auto dropped = drop_all(ended_claims_); !dropped) return dropped;
   for (Writer& writer : writers_)
     if (needs_record(writer))
       if (auto recorded = record(writer); !recorded) return recorded;
   for (Writer& writer : writers_) forget_if_over(writer);
-  return drop_pending();
+  // After the records: whatever part of this survives a crash, no sample comes twice.
+  return drop_all(to_drop_);
 }
 
 void TopicKeeper::forget_if_over(Writer& writer) {
@@ -332,11 +351,10 @@ Status TopicKeeper::record(Writer& writer) {
   return {};
 }
 
-/// After the records: whatever part of this survives a crash, no sample comes twice.
-Status TopicKeeper::drop_pending() {
-  while (!to_drop_.empty()) {
-    if (auto dropped = store_.drop(stream_, to_drop_.back()); !dropped) return dropped;
-    to_drop_.pop_back();
+Status TopicKeeper::drop_all(std::vector<std::uint64_t>& items) {
+  while (!items.empty()) {
+    if (auto dropped = store_.drop(stream_, items.back()); !dropped) return dropped;
+    items.pop_back();
   }
   return {};
 }

@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "claims.hpp"
 #include "kept_history.hpp"
 #include "llamada/base/clock.hpp"
 #include "llamada/service/kept_topic.hpp"
 #include "llamada/store/store.hpp"
 #include "llamada/topics/sample.hpp"
+#include "ranking.hpp"
 
 namespace llamada::service {
 
@@ -43,26 +45,54 @@ class TopicKeeper {
   /// Reads again what the store has, after others have changed it; the writers that are there stay so. All of
   /// the batch was written. Errors: as open().
   Status reload();
-  /// All writers that are there have gone from this service's sight.
+  /// All writers that are there have gone from this service's sight. What EXCLUSIVE ones claim stays.
   void all_gone();
-  /// The writer writes the instance.
-  void writes(const topics::Guid& writer, std::uint64_t instance);
-  using OnWritten = std::function<void(std::uint64_t instance, const topics::Guid& writer)>;
+  /// The writer writes the instance. False: not now, because the batch is full.
+  bool writes(const topics::Guid& writer, std::uint64_t participant, std::uint64_t instance);
+  using OnWritten =
+      std::function<void(std::uint64_t instance, const topics::Guid& writer, std::uint64_t participant)>;
   void for_each_written(const OnWritten& on_written) const;
 
   // The writers that are matched.
 
-  /// Also when its policies have changed.
-  void writer_came(const topics::Guid& writer, const qos::EndpointQos& qos);
+  /// Also when its policies have changed. `participant`: of its EndpointId.
+  void writer_came(const topics::Guid& writer, std::uint64_t participant, const qos::EndpointQos& qos);
   /// A writer that was deleted never comes again; one that `died` may, with what it has left behind.
   void writer_gone(const topics::Guid& writer, bool died);
 
-  /// Keeps a sample of a writer that has come, if it is to be kept. False: not now, because the batch is full
-  /// (take_full() says so), a limit is reached, or the disk is full.
-  bool take(const topics::Guid& writer, const topics::SampleHeader& header, std::span<const std::byte> data);
+  /// Keeps a sample of a writer that has come, if it is to be kept: with OWNERSHIP EXCLUSIVE only if it is
+  /// heard. False: not now, because the batch is full (take_full() says so), a limit is reached, or the disk
+  /// is full.
+  bool take(const topics::Guid& writer, const topics::SampleHeader& header, std::span<const std::byte> data,
+            bool heard);
+
+  // OWNERSHIP EXCLUSIVE: topic_ownership.cpp.
+
+  /// Whether no stronger writer claims the instance: the sample of this writer that comes next is heard.
+  bool is_heard(const topics::Guid& writer, std::uint64_t instance) const;
+  /// The writer is no longer alive (LIVELINESS): it claims nothing until its next sample.
+  void writer_lapsed(const topics::Guid& writer);
+  /// All samples were judged that were written before writers changed their strengths.
+  void settle_strengths();
+  /// The writers that claim instances and are not here: of an earlier service.
+  std::vector<topics::Guid> absent_claimants() const;
+  /// The time of the newest sample of the writer that was taken, as far as it is known.
+  std::int64_t last_word_ns(const topics::Guid& writer) const;
+  /// No writer claims anything; another service says who does.
+  void forget_claims();
+  /// What late readers must know of the EXCLUSIVE writers: which samples of each were dealt with, and which
+  /// instances each claims.
+  struct Judged {
+    topics::Guid writer;
+    std::uint64_t through = 0;
+    std::vector<std::uint64_t> claimed;
+  };
+  using IsWanted = std::function<bool(const topics::Guid& writer, const qos::EndpointQos& qos)>;
+  std::vector<Judged> judged(const IsWanted& is_wanted) const;
 
   /// True if a sample was refused only because the batch was full, since this was asked last.
   bool take_full() { return std::exchange(was_full_, false); }
+  bool was_full() const { return was_full_; }
   /// Adds to the batch what makes it whole: call it before Store::write(), until it succeeds. Errors:
   /// would_block (the batch is full: write it, and call again), and the store's.
   Status complete_batch();
@@ -93,6 +123,8 @@ class TopicKeeper {
     bool is_deleted = false;
     bool begins = false;      // no sample has come since it is here
     bool has_changed = true;  // its policies, or the gaps, since the record
+    Rank rank;
+    std::int64_t last_word_ns = INT64_MIN;
   };
 
   TopicKeeper(store::Store& store, KeptTopic topic, const Clock& clock, Say say);
@@ -102,13 +134,17 @@ class TopicKeeper {
   bool skip(Writer& writer, std::uint64_t number);
   bool append(Writer& writer, KeptHistory::Entry entry, const topics::SampleHeader& header,
               std::span<const std::byte> data);
-  bool is_heard(std::uint64_t instance, std::uint32_t writer) const;
+  static bool is_exclusive(const Writer& writer);
+  bool claim(std::uint32_t writer, std::uint64_t instance, std::int64_t time_ns);
+  void claims_end(Claims::Items items);
+  bool is_said_again(std::uint64_t instance, const KeptHistory::Entry& entry) const;
+  Status load_claim(const store::Item& item);
   void show(std::uint32_t writer, const topics::SampleHeader& header);
   void count(std::uint64_t instance, const KeptHistory::Entry& entry, std::uint64_t number_at_writer);
   void dropped(const KeptHistory::Entry& entry);
   bool refuse(const Error& why);
   Status record(Writer& writer);
-  Status drop_pending();
+  Status drop_all(std::vector<std::uint64_t>& items);
   bool needs_record(const Writer& writer) const;
   void forget_if_over(Writer& writer);
   void adopt_policy(const qos::DurabilityService& policy);
@@ -124,6 +160,8 @@ class TopicKeeper {
   std::vector<Writer> writers_;
   std::map<topics::Guid, std::uint32_t> indices_;
   std::vector<std::uint64_t> to_drop_;  // items, with the batch that is open
+  Claims claims_;
+  std::vector<std::uint64_t> ended_claims_;  // their items, which are dropped before records are written
   qos::DurabilityService loaded_policy_;
   bool has_policy_ = false;
   bool remembers_all_ = false;

@@ -152,10 +152,9 @@ struct Domain {
     go_on();
   }
   /// What a reader that comes now gets of the past: "A:1 A:2 B:1", the writers in the order of their coming.
-  std::string past() {
+  std::string past(EndpointSpec spec = reader_spec()) {
     Peer late(fixture);
     Reader reader;
-    EndpointSpec spec = reader_spec();
     spec.qos.datareader.durability.kind = qos::DurabilityKind::persistent;
     open(late, reader, spec);
     REQUIRE(late.participant.poll());

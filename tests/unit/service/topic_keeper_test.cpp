@@ -1,95 +1,11 @@
-#include "topic_keeper.hpp"
+#include "topic_on_disk.hpp"
 
-#include <memory>
-
-#include "llamada/store/segment_store.hpp"
-#include "temporary_folder.hpp"
-#include "test.hpp"
-
-using namespace llamada;
-using namespace llamada::service;
-using topics::ChangeKind;
-using topics::Guid;
-using namespace std::chrono_literals;
-
-namespace {
-
-class SetClock final : public Clock {
- public:
-  std::chrono::nanoseconds monotonic() const override { return now; }
-  std::chrono::nanoseconds realtime() const override { return now; }
-  std::chrono::nanoseconds now = std::chrono::hours(1);
-};
-
-qos::EndpointQos offer(const qos::DurabilityService& policy) {
-  qos::EndpointQos qos;
-  qos.writer = true;
-  qos.datawriter.durability.kind = qos::DurabilityKind::persistent;
-  qos.datawriter.durability_service = policy;
-  return qos;
-}
-
-constexpr Guid one{7, 1}, other{7, 2};
-
-/// A keeper on a store in a folder.
-struct OnDisk {
-  test::TemporaryFolder folder;
-  SetClock clock;
-  std::unique_ptr<store::Store> store;
-  std::unique_ptr<TopicKeeper> keeper;
-  std::vector<std::string> said;
-
-  OnDisk() { open(); }
-  void open() {
-    keeper.reset();
-    store.reset();
-    auto opened = store::open_segment_store(folder / "store", {.batch_bytes_max = 64 << 10});
-    REQUIRE(opened);
-    store = std::move(*opened);
-    auto made = TopicKeeper::open(*store, {{0, "readings", "Reading", 5, true}, "type"}, clock,
-                                  [this](const std::string& sentence) { said.push_back(sentence); });
-    REQUIRE(made);
-    keeper = std::move(*made);
-  }
-  bool take(const Guid& writer, std::uint64_t number, std::uint64_t instance = 1,
-            ChangeKind kind = ChangeKind::alive) {
-    topics::SampleHeader header;
-    header.sequence_number = number;
-    header.instance = instance;
-    header.kind = kind;
-    header.source_timestamp_ns = clock.now.count();
-    const std::vector<std::byte> data(100, std::byte(number));
-    return keeper->take(writer, header, data);
-  }
-  void write() {
-    REQUIRE(keeper->complete_batch());
-    REQUIRE(store->write());
-  }
-  /// "7.1:3 7.1:4", a disposal with a D.
-  std::string text() {
-    std::string text;
-    const auto read = keeper->read(1, [&](std::uint64_t, const KeptSample& sample, const qos::EndpointQos&,
-                                          std::span<const std::byte> data) {
-      if (data.size() != 100 || data[0] != std::byte(sample.origin.number)) text += "damaged ";
-      text += fmt::format("{}{}.{}:{}{}", text.empty() ? "" : " ", sample.origin.writer.participant,
-                          sample.origin.writer.endpoint, sample.origin.number,
-                          sample.kind == ChangeKind::disposed ? "D" : "");
-      return true;
-    });
-    CHECK(read);
-    return text;
-  }
-};
-
-const qos::DurabilityService all{.history_kind = qos::HistoryKind::keep_all};
-const qos::DurabilityService newest{.history_depth = 1};
-
-}  // namespace
+namespace llamada::service {
 
 TEST_CASE("topic keeper: keeps each sample once, over restarts", "[service]") {
   OnDisk disk;
   for (int restarts = 0; restarts < 3; ++restarts) {
-    disk.keeper->writer_came(one, offer(all));
+    disk.came(one, offer(all));
     for (std::uint64_t number = 1; number <= 5; ++number) CHECK(disk.take(one, number));
     disk.write();
     CHECK(disk.text() == "7.1:1 7.1:2 7.1:3 7.1:4 7.1:5");
@@ -102,8 +18,8 @@ TEST_CASE("topic keeper: keeps each sample once, over restarts", "[service]") {
 TEST_CASE("topic keeper: a sample that another writer's has replaced does not come back", "[service]") {
   OnDisk disk;
   for (int restarts = 0; restarts < 3; ++restarts) {
-    disk.keeper->writer_came(one, offer(newest));
-    disk.keeper->writer_came(other, offer(newest));
+    disk.came(one, offer(newest));
+    disk.came(other, offer(newest));
     CHECK(disk.take(one, 1));
     CHECK(disk.take(other, 1));
     disk.write();
@@ -116,8 +32,8 @@ TEST_CASE("topic keeper: a sample that another writer's has replaced does not co
 TEST_CASE("topic keeper: goes on after a restart though the last thing that it kept was dropped",
           "[service]") {
   OnDisk disk;
-  disk.keeper->writer_came(one, offer(newest));
-  disk.keeper->writer_came(other, offer(newest));
+  disk.came(one, offer(newest));
+  disk.came(other, offer(newest));
   CHECK(disk.take(one, 1));
   CHECK(disk.take(other, 1));
   disk.write();
@@ -131,7 +47,7 @@ TEST_CASE("topic keeper: goes on after a restart though the last thing that it k
   REQUIRE(disk.text().empty());
   REQUIRE(disk.store->streams()[0].items == 0);
   disk.open();
-  disk.keeper->writer_came(one, offer(newest));
+  disk.came(one, offer(newest));
   CHECK(disk.take(one, 2));
   disk.write();
   CHECK(disk.text() == "7.1:2");
@@ -143,8 +59,8 @@ TEST_CASE("topic keeper: BY_SOURCE_TIMESTAMP keeps what is newest by its source,
   auto by_source = offer(newest);
   by_source.datawriter.destination_order.kind = qos::DestinationOrderKind::by_source_timestamp;
   const auto come = [&] {
-    disk.keeper->writer_came(one, by_source);
-    disk.keeper->writer_came(other, by_source);
+    disk.came(one, by_source);
+    disk.came(other, by_source);
   };
   come();
   disk.clock.now = 2h;
@@ -165,7 +81,7 @@ TEST_CASE("topic keeper: BY_SOURCE_TIMESTAMP keeps what is newest by its source,
 
 TEST_CASE("topic keeper: what was not written is not there, and is taken again", "[service]") {
   OnDisk disk;
-  disk.keeper->writer_came(one, offer(all));
+  disk.came(one, offer(all));
   CHECK(disk.take(one, 1));
   disk.write();
   CHECK(disk.take(one, 2));
@@ -173,7 +89,7 @@ TEST_CASE("topic keeper: what was not written is not there, and is taken again",
   CHECK(disk.text() == "7.1:1");
   disk.open();
   CHECK(disk.text() == "7.1:1");
-  disk.keeper->writer_came(one, offer(all));
+  disk.came(one, offer(all));
   CHECK(disk.take(one, 2));
   disk.write();
   CHECK(disk.text() == "7.1:1 7.1:2");
@@ -181,7 +97,7 @@ TEST_CASE("topic keeper: what was not written is not there, and is taken again",
 
 TEST_CASE("topic keeper: a full batch refuses a sample until it is written", "[service]") {
   OnDisk disk;
-  disk.keeper->writer_came(one, offer(all));
+  disk.came(one, offer(all));
   std::uint64_t taken = 0;
   while (disk.take(one, taken + 1)) ++taken;
   CHECK(taken > 100);
@@ -197,7 +113,7 @@ TEST_CASE("topic keeper: a limit refuses, and says so once", "[service]") {
   OnDisk disk;
   auto policy = all;
   policy.max_samples = 2;
-  disk.keeper->writer_came(one, offer(policy));
+  disk.came(one, offer(policy));
   CHECK(disk.take(one, 1));
   CHECK(disk.take(one, 2));
   for (int again = 0; again < 3; ++again) CHECK_FALSE(disk.take(one, 3));
@@ -209,8 +125,8 @@ TEST_CASE("topic keeper: a limit refuses, and says so once", "[service]") {
 TEST_CASE("topic keeper: writers that disagree on DURABILITY_SERVICE are told, and the first one counts",
           "[service]") {
   OnDisk disk;
-  disk.keeper->writer_came(one, offer(all));
-  disk.keeper->writer_came(other, offer(newest));
+  disk.came(one, offer(all));
+  disk.came(other, offer(newest));
   for (std::uint64_t number = 1; number <= 2; ++number) CHECK(disk.take(other, number));
   disk.write();
   CHECK(disk.text() == "7.2:1 7.2:2");
@@ -220,14 +136,8 @@ TEST_CASE("topic keeper: writers that disagree on DURABILITY_SERVICE are told, a
 
 TEST_CASE("topic keeper: of an EXCLUSIVE instance only the strongest writer is kept", "[service]") {
   OnDisk disk;
-  const auto exclusive = [](std::int32_t strength) {
-    auto qos = offer(all);
-    qos.datawriter.ownership.kind = qos::OwnershipKind::exclusive;
-    qos.datawriter.ownership_strength.value = strength;
-    return qos;
-  };
-  disk.keeper->writer_came(one, exclusive(1));
-  disk.keeper->writer_came(other, exclusive(2));
+  disk.came(one, exclusive(1));
+  disk.came(other, exclusive(2));
   CHECK(disk.take(one, 1));
   CHECK(disk.take(other, 1));
   CHECK(disk.take(one, 2));
@@ -236,7 +146,7 @@ TEST_CASE("topic keeper: of an EXCLUSIVE instance only the strongest writer is k
   disk.write();
   CHECK(disk.text() == "7.1:1 7.2:1 7.1:3");
   disk.open();  // the one that was not heard is known to be over
-  disk.keeper->writer_came(one, exclusive(1));
+  disk.came(one, exclusive(1));
   CHECK(disk.take(one, 2));
   disk.write();
   CHECK(disk.text() == "7.1:1 7.2:1 7.1:3");
@@ -246,7 +156,7 @@ TEST_CASE("topic keeper: samples that have outlived LIFESPAN are neither given n
   OnDisk disk;
   auto qos = offer(all);
   qos.datawriter.lifespan.duration = std::chrono::seconds(5);
-  disk.keeper->writer_came(one, qos);
+  disk.came(one, qos);
   CHECK(disk.take(one, 1));
   disk.write();
   disk.clock.now += std::chrono::seconds(4);
@@ -261,8 +171,8 @@ TEST_CASE("topic keeper: samples that have outlived LIFESPAN are neither given n
 
 TEST_CASE("topic keeper: of a deleted writer without samples nothing is left", "[service]") {
   OnDisk disk;
-  disk.keeper->writer_came(one, offer(newest));
-  disk.keeper->writer_came(other, offer(newest));
+  disk.came(one, offer(newest));
+  disk.came(other, offer(newest));
   CHECK(disk.take(one, 1));
   CHECK(disk.take(other, 1));
   disk.write();
@@ -300,7 +210,7 @@ TEST_CASE("topic keeper: service_cleanup_delay holds over a restart", "[service]
   OnDisk disk;
   auto policy = newest;
   policy.service_cleanup_delay = std::chrono::hours(1);
-  disk.keeper->writer_came(one, offer(policy));
+  disk.came(one, offer(policy));
   CHECK(disk.take(one, 1));
   CHECK(disk.take(one, 2, 1, ChangeKind::disposed_unregistered));
   disk.write();
@@ -312,3 +222,5 @@ TEST_CASE("topic keeper: service_cleanup_delay holds over a restart", "[service]
   disk.write();
   CHECK(disk.text().empty());
 }
+
+}  // namespace llamada::service

@@ -25,4 +25,10 @@ struct Origin {
   auto operator<=>(const Origin&) const = default;
 };
 
+/// A service also tells a late reader what is known of EXCLUSIVE writers, by samples without data and of kind
+/// coherent_end. SampleHeader::coherent_set says what: the samples of the origin's writer up to the number
+/// were judged, those that are to be heard have come; or the writer writes SampleHeader::instance.
+inline constexpr std::uint32_t origin_known = 1;
+inline constexpr std::uint32_t origin_claims = 2;
+
 }  // namespace llamada::topics

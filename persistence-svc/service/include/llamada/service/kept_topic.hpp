@@ -14,7 +14,7 @@
 #include "llamada/topics/sample.hpp"
 
 // How topics lie in a store, for the service and for tools: docs/internals/kept-topics.md. Each topic is a
-// stream; its items are samples and records of writers.
+// stream; its items are samples, records of writers, and what EXCLUSIVE writers claim.
 
 namespace llamada::service {
 
@@ -47,6 +47,7 @@ Result<KeptTopic> decode_topic(std::span<const std::byte> description);
 
 inline constexpr std::uint8_t item_sample = 1;
 inline constexpr std::uint8_t item_writer = 2;
+inline constexpr std::uint8_t item_claim = 3;
 /// Item::flags of a sample that came from another store after newer ones: source timestamps say where it
 /// belongs among those of its instance.
 inline constexpr std::uint8_t flag_merged = 1;
@@ -72,5 +73,15 @@ struct KeptWriter {
 std::vector<std::byte> encode_head(const KeptWriter& writer);
 /// Errors: parse_error, and those of qos::deserialize().
 Result<KeptWriter> decode_writer(const store::Item& item);
+
+/// A writer with OWNERSHIP EXCLUSIVE writes the instance that is the item's group. The item's time is that of
+/// its sample.
+struct KeptClaim {
+  topics::Guid writer;
+  std::uint64_t participant = 0;  ///< Of its EndpointId, which decides among equals.
+};
+std::vector<std::byte> encode_head(const KeptClaim& claim);
+/// Errors: parse_error.
+Result<KeptClaim> decode_claim(const store::Item& item);
 
 }  // namespace llamada::service

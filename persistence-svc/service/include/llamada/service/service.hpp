@@ -16,6 +16,7 @@
 
 namespace llamada::service {
 
+class Arrivals;
 class Feed;
 class Follower;
 class Intake;
@@ -131,9 +132,10 @@ class Service final : private topics::DiscoveryEvents {
   Status must_end_;            // an error once it must
   std::int64_t retry_ns_ = 0;  // of a store that does not take samples; 0: it does
   std::int64_t due_ns_ = 0;
-  ServiceFigures past_;  // served_readers and served_samples of it
-  topics::Participant participant_;
-  std::vector<std::unique_ptr<Intake>> intakes_;  // end before the participant
+  ServiceFigures past_;              // served_readers and served_samples of it
+  topics::Participant participant_;  // all that follows ends before it
+  std::unique_ptr<Arrivals> arrivals_;
+  std::vector<std::unique_ptr<Intake>> intakes_;
   std::vector<std::unique_ptr<Served>> served_;
   std::unique_ptr<Replicas> replicas_;  // of one that serves
   std::unique_ptr<Follower> follower_;  // of one that follows
