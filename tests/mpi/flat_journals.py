@@ -44,7 +44,8 @@ def main():
         folder = pathlib.Path(folder)
         environment = dict(os.environ, LLAMADA_STORE=str(folder / "store"))
         with open(folder / "out", "wb") as out:
-            job = subprocess.Popen([mpirun, "-n", "3", "--qos", profile, *sys.argv[7:], program, intervals, outcomes, lines],
+            job = subprocess.Popen([mpirun, "-n", "3", "--qos", profile, *sys.argv[7:], program, intervals, outcomes, lines,
+                                    str(folder)],
                                    env=environment, stdin=subprocess.DEVNULL, stdout=out)
             begun = time.monotonic()
             memory, disk = watch(job, folder / "store")

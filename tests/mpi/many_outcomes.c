@@ -1,9 +1,11 @@
-/* many_outcomes INTERVALS OUTCOMES LINES: before each interval all ranks take a checkpoint. In it rank 0 receives OUTCOMES
- * messages, whoever comes first, by as many tests as it takes, asks the clock for each, and prints LINES lines of what came
- * of it. It says at the end what the FNV-1a of all of its output is. */
+/* many_outcomes INTERVALS OUTCOMES LINES [FOLDER]: before each interval all ranks take a checkpoint. In it
+ * rank 0 receives OUTCOMES messages, whoever comes first, by as many tests as it takes, asks the clock for
+ * each, and prints LINES lines of what came of it. With a FOLDER each rank reads a file of its own there by
+ * MPI, and writes into it. Rank 0 says at the end what the FNV-1a of all of its output is. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <llamada-checkpoint.h>
+#include <string.h>
 
 #include "digested.h"
 
@@ -38,6 +40,24 @@ static void receive_one(void) {
   mix(&now, sizeof now);
 }
 
+/* The ledger of operations on files gets all that is read. */
+static void use_file(const char* folder, int interval) {
+  enum { pieces = 8, words = 1024 };
+  static int read[words], written[words];
+  char path[300];
+  MPI_File file;
+  snprintf(path, sizeof path, "%s/%d", folder, rank);
+  OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+  for (int i = 0; i < words; i++) written[i] = interval * words + i;
+  OK(MPI_File_write_at(file, 0, written, words, MPI_INT, MPI_STATUS_IGNORE));
+  for (int piece = 0; piece < pieces; piece++) {
+    OK(MPI_File_read_at(file, 0, read, words, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK(memcmp(read, written, sizeof read) == 0);
+    mix(read, sizeof read);
+  }
+  OK(MPI_File_close(&file));
+}
+
 int main(int argc, char** argv) {
   begin("many_outcomes", &argc, &argv);
   const int intervals = argc > 1 ? atoi(argv[1]) : 10, outcomes = argc > 2 ? atoi(argv[2]) : 1000;
@@ -51,9 +71,11 @@ int main(int argc, char** argv) {
     const int each = outcomes / (ranks - 1);
     for (int i = 0; rank > 0 && i < each; i++) OK(MPI_Send(&i, 1, MPI_INT, 0, 7, MPI_COMM_WORLD));
     for (int i = 0; rank == 0 && i < each * (ranks - 1); i++) receive_one();
+    if (argc > 4) use_file(argv[4], all.interval);
     for (int i = 0; rank == 0 && i < lines; i++)
-      print_digested(&all.digest, nowhere, "%d, line %d: %u at %.9f, and some more words that fill the line\n", all.interval,
-                     i, (unsigned)all.sum, all.time);
+      print_digested(&all.digest, nowhere,
+                     "%d, line %d: %u at %.9f, and some more words that fill the line\n", all.interval, i,
+                     (unsigned)all.sum, all.time);
     OK(MPI_Barrier(MPI_COMM_WORLD));
   }
   if (rank == 0) {
