@@ -15,7 +15,7 @@ from long import disk_bytes, pss_bytes, quarter  # noqa: E402
 from outlive import family, kill_whole  # noqa: E402
 
 # The store gives space back in pieces.
-FLAT, MEMORY_SLACK_BYTES, DISK_SLACK_BYTES = 1.1, 2 << 20, 20 << 20
+FLAT, MEMORY_SLACK_BYTES, DISK_SLACK_BYTES = 1.1, 8 << 20, 20 << 20
 END_SECONDS = 280
 
 

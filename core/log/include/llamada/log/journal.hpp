@@ -72,7 +72,7 @@ class Journal {
 
   /// The ordinal of the chunk in which the last entry lies; 0 without one. Chunks are numbered from 0.
   std::uint64_t last_chunk() const;
-  /// The same for the entry that was read last.
+  /// The ordinal of the chunk in which the entry lies that was read last; 0 without one.
   std::uint64_t read_chunk() const { return chunks_.empty() ? 0 : chunks_[read_chunk_].ordinal; }
   /// Gives back the memory of all entries in the chunks between these two, which stay, and of which `last` is
   /// not behind last_chunk(). Entries beside them in both chunks stay, too: a successor reads some that it
