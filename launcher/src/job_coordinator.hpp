@@ -144,7 +144,7 @@ class JobCoordinator {
   Status open_store();
   Status open_record(std::unique_ptr<store::Store> store);
   void resume();
-  void restore(std::uint32_t slot, RankJournal journal, const std::vector<log::JournalEntry>& entries);
+  void restore(std::uint32_t slot, RankJournal journal, const JobPast::Journal& past);
   void keep_later_input(const JobPast& past);
   void show(control::Output output);
   void on(node::Cut&& message);
@@ -156,6 +156,7 @@ class JobCoordinator {
   bool give_up_checkpoint(std::uint32_t number);
   void checkpoint_unusable(std::uint32_t number, std::uint64_t question);
   std::uint32_t checkpoint_to_go_on_from(std::uint32_t last);
+  std::string obstacle_in_checkpoints(const JobPast& past) const;
   void restored(JobRank& rank, const node::Reached& message);
   void end_record();
 

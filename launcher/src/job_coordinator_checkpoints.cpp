@@ -19,6 +19,7 @@ void JobCoordinator::written_output(const JobRank& rank, std::uint64_t question,
   if (!is_for_checkpoint) return tell_node_(node::AnswerReach{question, rank.output.written()});
   if (auto made = checkpoints_.make(); !made)
     say(fmt::format("mpirun: checkpoints cannot be written: {}\n", made.error().text()));
+  if (record_.recorder) record_.recorder->written(rank.slot, rank.output.written());
   tell_node_(node::AnswerReach{question, rank.output.written()});
 }
 
@@ -49,11 +50,21 @@ std::uint32_t JobCoordinator::checkpoint_to_go_on_from(std::uint32_t last) {
   return found;
 }
 
+/// Why all ranks can neither go on from a checkpoint nor from the beginning; empty: they can. What they
+/// recorded before the last two checkpoints is no longer kept.
+std::string JobCoordinator::obstacle_in_checkpoints(const JobPast& past) const {
+  const std::uint32_t least = past.checkpoint_min;
+  if (least == 0 || checkpoints_.newest_whole(past.checkpoint, past.plan.rank_count) >= least) return {};
+  return fmt::format("files of the checkpoints from {} on are gone, and the job cannot begin anew", least);
+}
+
 /// Whether all ranks can start again without this checkpoint. Each such start leaves one checkpoint less to
 /// go on from; otherwise it would not help.
 bool JobCoordinator::give_up_checkpoint(std::uint32_t number) {
   if (!record_.recorder && !record_.store) return false;
   if (!obstacle_to_restart().empty()) return false;
+  const std::uint32_t earlier = checkpoints_.newest_whole(number - 1, ranks_.size());
+  if (record_.recorder && earlier < record_.recorder->checkpoint_min()) return false;
   const bool is_known = number <= std::max(resumed_.checkpoint, record_.checkpoint);
   if (!checkpoints_.remove_checkpoint(number) && !is_known) return false;
   return !record_.recorder || leave_record().empty();

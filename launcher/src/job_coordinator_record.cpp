@@ -59,7 +59,8 @@ Status JobCoordinator::open_store() {
   if (is_new) return {};
   auto past = read_past(*record_.store);
   if (!past) return propagate(past);
-  if (!past->end.empty()) return failure(Errc::unsupported, "it cannot be resumed: {}", past->end);
+  std::string obstacle = past->end.empty() ? obstacle_in_checkpoints(*past) : past->end;
+  if (!obstacle.empty()) return failure(Errc::unsupported, "it cannot be resumed: {}", obstacle);
   record_.past = std::move(*past);
   return {};
 }
@@ -92,7 +93,8 @@ void JobCoordinator::resume() {
     ranks_[slot].first_attached = rank.first_pid;
     if (!rank.host.empty()) nodes_[control::node_of(job_, slot)].host = rank.host;
     for (int stream = 0; stream < 2; ++stream)
-      ranks_[slot].output.restore(stream, rank.shown[stream], rank.written_behind[stream]);
+      ranks_[slot].output.restore(stream, rank.shown[stream], rank.shown_gap[stream],
+                                  rank.written_behind[stream]);
   }
   // What is recorded in this life lies behind the last cut: no other life has the number.
   resumed_.life = static_cast<std::uint32_t>(past.last_cut + 1);
@@ -112,13 +114,21 @@ void JobCoordinator::resume() {
   record_.past.reset();
 }
 
-void JobCoordinator::restore(std::uint32_t slot, RankJournal journal,
-                             const std::vector<log::JournalEntry>& entries) {
-  for (std::size_t first = 0; first < entries.size(); first += entries_in_message_max) {
-    const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(first);
-    const std::size_t count = std::min(entries_in_message_max, entries.size() - first);
-    tell_node_(
-        node::RestoreJournal{{slot, journal, first, {begin, begin + static_cast<std::ptrdiff_t>(count)}}});
+void JobCoordinator::restore(std::uint32_t slot, RankJournal journal, const JobPast::Journal& past) {
+  const std::size_t count = past.entries.size();
+  for (std::size_t first = 0; first < count;) {
+    // No message has entries of both sides of the gap.
+    const bool is_behind_gap = first >= past.gap.begin;
+    const std::size_t end = std::min(first + entries_in_message_max,
+                                     is_behind_gap ? count : std::min<std::size_t>(count, past.gap.begin));
+    const std::uint64_t index = is_behind_gap ? first + past.gap.end - past.gap.begin : first;
+    const auto begin = past.entries.begin();
+    tell_node_(node::RestoreJournal{
+        {slot,
+         journal,
+         index,
+         {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(end)}}});
+    first = end;
   }
 }
 

@@ -81,10 +81,13 @@ std::optional<JobRestart> JobCoordinator::next_start() {
   Status status = plan_restart(next.job, restart_.left, restart_.moves, own_llamanetd());
   if (status) {
     auto past = read_past(*record_.store, record_.given);
-    if (past)
-      next.past = std::move(*past);
-    else
+    const std::string obstacle = past ? obstacle_in_checkpoints(*past) : std::string();
+    if (!past)
       status = propagate(past);
+    else if (!obstacle.empty())
+      status = failure(Errc::unsupported, "{}", obstacle);
+    else
+      next.past = std::move(*past);
   }
   if (!status) {
     restart_.is_on = false;

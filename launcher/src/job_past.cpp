@@ -38,14 +38,17 @@ class PastReader {
   Result<JobPast> read() {
     if (auto plan = read_plan(); !plan) return plan;
     past_.ranks.resize(past_.plan.rank_count);
-    each_of_cut(job_stream::outcomes, [this](const store::Item& item) {
-      if (auto* rank = rank_of(item.group - 1)) take_entries(rank->outcomes, item);
-    });
-    each_of_cut(job_stream::ledger, [this](const store::Item& item) {
-      if (auto* rank = rank_of(item.group - 1)) take_entries(rank->ledger, item);
-    });
+    // Of any cut: it follows from one before.
+    each(job_stream::gap, [this](const store::Item& item) { take_gap(item); });
+    each(job_stream::output_gap, [this](const store::Item& item) { take_output_gap(item); });
+    for (const RankJournal journal : {RankJournal::outcomes, RankJournal::ledger})
+      each_of_cut(stream_of(journal), [this, journal](const store::Item& item) {
+        if (auto* rank = rank_of(item.group - 1)) take_entries(journal_of(*rank, journal), item, journal);
+      });
     each_of_cut(job_stream::output, [this](const store::Item& item) {
-      if (auto* rank = rank_of((item.group - 1) / 2)) take_output(rank->shown[(item.group - 1) % 2], item);
+      const std::uint64_t stream = (item.group - 1) % 2;
+      if (auto* rank = rank_of((item.group - 1) / 2))
+        take_output(rank->shown[stream], rank->shown_gap[stream], item);
     });
     each_of_cut(job_stream::input, [this](const store::Item& item) {
       past_.input += text_of(item.body);
@@ -105,39 +108,70 @@ class PastReader {
 
   void take_cut(const store::Item& item) {
     past_.last_cut = item.number;
-    past_.confirmed.clear();
-    ByteReader body(item.body);
-    while (body.ok() && body.left_bytes() > 0) {
-      const auto group = body.number<std::uint64_t>();
-      past_.confirmed[group] = body.number<std::uint64_t>();
-    }
-    if (!body.ok()) fail("a cut cannot be read");
+    auto sizes = sizes_in(item);
+    if (!sizes) return fail("a cut cannot be read");
+    past_.confirmed = std::move(*sizes);
   }
 
-  void take_entries(std::vector<log::JournalEntry>& entries, const store::Item& item) {
-    ByteReader head(item.head);
-    const auto first = head.number<std::uint64_t>();
-    // What was told before may have changed since.
-    if (!head.ok() || first > entries.size()) return fail("a part of a journal is missing");
-    entries.resize(first);
-    ByteReader body(item.body);
-    while (body.ok() && body.left_bytes() > 0) {
-      log::JournalEntry& entry = entries.emplace_back();
-      entry.head = body.number<std::uint32_t>();
-      entry.count = body.number<std::uint32_t>();
-      entry.value = body.number<std::uint64_t>();
-    }
-    if (!body.ok()) fail("an entry of a journal is cut off");
+  static JobPast::Journal& journal_of(JobPast::Rank& rank, RankJournal journal) {
+    return journal == RankJournal::outcomes ? rank.outcomes : rank.ledger;
   }
 
-  void take_output(std::string& written, const store::Item& item) {
+  void take_gap(const store::Item& item) {
+    JobPast::Rank* const rank = rank_of((item.group - 1) / 2);
+    ByteReader body(item.body);
+    body.number<std::uint64_t>();
+    body.number<std::uint64_t>();
+    const auto checkpoint = static_cast<std::uint32_t>(body.number<std::uint64_t>());
+    const auto gap = gap_in(item);
+    if (!gap || !body.ok()) return fail("it cannot be read what of a journal is kept");
+    past_.checkpoint_min = std::max(past_.checkpoint_min, checkpoint);
+    if (rank) journal_of(*rank, static_cast<RankJournal>((item.group - 1) % 2)).gap = *gap;
+  }
+
+  void take_entries(JobPast::Journal& journal, const store::Item& item, RankJournal which) {
+    auto piece = piece_in(item, which);
+    if (!piece) return fail(piece.error().text());
+    std::uint64_t index = piece->first;
+    bool is_first = true;
+    for (const log::JournalEntry& entry : piece->entries) {
+      // A death may have left a part of the gap.
+      if (journal.gap.has(index++)) continue;
+      const std::uint64_t place = journal.gap.place_of(index - 1);
+      // What was told before may have changed since.
+      if (place > journal.entries.size()) return fail("a part of a journal is missing");
+      if (std::exchange(is_first, false)) journal.entries.resize(place);
+      journal.entries.push_back(entry);
+    }
+  }
+
+  void take_output_gap(const store::Item& item) {
+    JobPast::Rank* const rank = rank_of((item.group - 1) / 2);
+    const auto gap = gap_in(item);
+    if (!gap) return fail("it cannot be read what of the output is kept");
+    if (rank) rank->shown_gap[(item.group - 1) % 2] = *gap;
+  }
+
+  void take_output(std::string& written, const Gap& gap, const store::Item& item) {
     ByteReader head(item.head);
     const auto first = head.number<std::uint64_t>();
-    if (!head.ok() || first > written.size()) return fail("a part of the output is missing");
-    // What is there already is written once more, with the same bytes.
+    if (!head.ok()) return fail("a part of the output has no place");
     const std::string bytes = text_of(item.body);
-    written.resize(std::max<std::size_t>(written.size(), first + bytes.size()));
-    written.replace(first, bytes.size(), bytes);
+    const std::uint64_t end = first + bytes.size();
+    // An item may reach into the gap, from both sides.
+    if (gap.size() == 0 || first < gap.begin)
+      put_output(written, first, bytes.substr(0, gap.size() == 0 ? bytes.npos : gap.begin - first));
+    if (gap.size() > 0 && (end > gap.end || first >= gap.end)) {
+      const std::uint64_t behind = std::max(first, gap.end);
+      put_output(written, gap.place_of(behind), bytes.substr(behind - first));
+    }
+  }
+
+  /// What is there already is written once more, with the same bytes.
+  void put_output(std::string& written, std::uint64_t place, const std::string& bytes) {
+    if (place > written.size()) return fail("a part of the output is missing");
+    written.resize(std::max<std::size_t>(written.size(), place + bytes.size()));
+    written.replace(place, bytes.size(), bytes);
   }
 
   void take_process(const store::Item& item) {
@@ -159,11 +193,13 @@ class PastReader {
         std::string& written = past_.ranks[rank].shown[stream - 1];
         const auto found = past_.confirmed.find(group);
         const std::uint64_t shown = found == past_.confirmed.end() ? 0 : found->second;
-        if (shown > written.size())
-          return fail("it says that mpirun showed more output than the ranks wrote");
+        const Gap& gap = past_.ranks[rank].shown_gap[stream - 1];
+        const std::uint64_t all = written.size() + gap.size();
+        if (shown > all) return fail("it says that mpirun showed more output than the ranks wrote");
         const auto given = given_.find(group);
-        const std::uint64_t kept =
-            given == given_.end() ? shown : std::min<std::uint64_t>(given->second, written.size());
+        const std::uint64_t end = given == given_.end() ? shown : std::min<std::uint64_t>(given->second, all);
+        if (end < gap.end) return fail("output that was not shown is missing");
+        const std::uint64_t kept = gap.place_of(end);
         past_.ranks[rank].written_behind[stream - 1] = written.substr(kept);
         written.resize(kept);
       }
@@ -178,9 +214,52 @@ class PastReader {
 
 }  // namespace
 
+Result<OutputSizes> sizes_in(const store::Item& item) {
+  OutputSizes sizes;
+  ByteReader body(item.body);
+  while (body.ok() && body.left_bytes() > 0) {
+    const auto group = body.number<std::uint64_t>();
+    sizes[group] = body.number<std::uint64_t>();
+  }
+  if (!body.ok()) return failure(Errc::parse_error, "sizes of output are cut off");
+  return sizes;
+}
+
+std::vector<std::byte> bytes_of(const OutputSizes& sizes) {
+  ByteWriter body;
+  for (const auto& [group, size_bytes] : sizes) {
+    body.number(group);
+    body.number(size_bytes);
+  }
+  return body.take();
+}
+
+Result<Gap> gap_in(const store::Item& item) {
+  ByteReader body(item.body);
+  const Gap gap{body.number<std::uint64_t>(), body.number<std::uint64_t>()};
+  if (!body.ok() || gap.end < gap.begin) return failure(Errc::parse_error, "a gap cannot be read");
+  return gap;
+}
+
+Result<JournalPiece> piece_in(const store::Item& item, RankJournal journal) {
+  JournalPiece piece{static_cast<std::uint32_t>(item.group - 1), journal, 0, {}};
+  ByteReader head(item.head), body(item.body);
+  piece.first = head.number<std::uint64_t>();
+  if (!head.ok()) return failure(Errc::parse_error, "a part of a journal has no place");
+  while (body.ok() && body.left_bytes() > 0) {
+    log::JournalEntry& entry = piece.entries.emplace_back();
+    entry.head = body.number<std::uint32_t>();
+    entry.count = body.number<std::uint32_t>();
+    entry.value = body.number<std::uint64_t>();
+  }
+  if (!body.ok()) return failure(Errc::parse_error, "an entry of a journal is cut off");
+  return piece;
+}
+
 std::uint64_t JobPast::outcome_count() const {
-  return std::accumulate(ranks.begin(), ranks.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const Rank& rank) { return sum + rank.outcomes.size(); });
+  return std::accumulate(
+      ranks.begin(), ranks.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const Rank& rank) { return sum + rank.outcomes.entries.size(); });
 }
 
 Result<JobPast> read_past(const store::Store& store, const OutputSizes& given) {

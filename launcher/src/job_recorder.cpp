@@ -16,8 +16,6 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-std::uint64_t group_of(std::uint32_t rank, std::uint8_t stream) { return 2 * std::uint64_t{rank} + stream; }
-
 template <typename Held>
 std::size_t size_of(const Held& held) {
   const auto* output = std::get_if<control::Output>(&held);
@@ -29,9 +27,11 @@ std::size_t size_of(const Held& held) {
 Result<std::unique_ptr<JobRecorder>> JobRecorder::begin(EventLoop& loop, std::unique_ptr<store::Store> store,
                                                         const control::Start& job, const JobPast* past,
                                                         Actions actions) {
-  std::unique_ptr<JobRecorder> recorder(new JobRecorder(loop, std::move(store), std::move(actions)));
+  auto streams = JobStreams::open(std::move(store));
+  if (!streams) return propagate(streams);
+  std::unique_ptr<JobRecorder> recorder(new JobRecorder(loop, std::move(*streams), std::move(actions)));
   if (auto status = recorder->open(job, past); !status) return propagate(status);
-  auto sync = StoreSync::begin(loop, *recorder->store_,
+  auto sync = StoreSync::begin(loop, recorder->streams_->store(),
                                [self = recorder.get()](store::BatchNumber batch, const Status& status) {
                                  self->synced(batch, status);
                                });
@@ -40,79 +40,30 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::begin(EventLoop& loop, std::un
   return recorder;
 }
 
-JobRecorder::JobRecorder(EventLoop& loop, std::unique_ptr<store::Store> store, Actions actions)
-    : loop_(loop), store_(std::move(store)), actions_(std::move(actions)) {}
+JobRecorder::JobRecorder(EventLoop& loop, std::unique_ptr<JobStreams> streams, Actions actions)
+    : loop_(loop), streams_(std::move(streams)), shortening_(*streams_), actions_(std::move(actions)) {}
 
 JobRecorder::~JobRecorder() { loop_.cancel(timer_); }
 
 Status JobRecorder::open(const control::Start& job, const JobPast* past) {
-  for (const auto& [stream, name] :
-       {std::pair(&plan_, job_stream::plan), std::pair(&cuts_, job_stream::cuts),
-        std::pair(&outcomes_, job_stream::outcomes), std::pair(&ledger_, job_stream::ledger),
-        std::pair(&output_, job_stream::output), std::pair(&input_, job_stream::input),
-        std::pair(&process_, job_stream::process), std::pair(&code_, job_stream::code),
-        std::pair(&checkpoint_, job_stream::checkpoint), std::pair(&end_, job_stream::end)})
-    if (auto status = open_stream(*stream, name); !status) return status;
   if (past) {
     // Their numbers would make them a part of the next cut.
-    for (const Stream* stream : {&outcomes_, &ledger_, &output_, &input_, &process_, &checkpoint_})
-      if (auto status = drop_behind(*stream, past->last_cut); !status) return status;
+    for (const char* name : {job_stream::outcomes, job_stream::ledger, job_stream::output, job_stream::input,
+                             job_stream::process, job_stream::checkpoint})
+      if (auto status = streams_->drop_behind(name, past->last_cut); !status) return status;
+    if (auto status = shortening_.go_on(*past); !status) return status;
     for (std::uint32_t rank = 0; rank < past->ranks.size(); ++rank)
       for (std::uint8_t stream = 1; stream <= 2; ++stream)
-        if (const std::size_t given = past->ranks[rank].shown[stream - 1].size(); given > 0)
-          in_store_[group_of(rank, stream)] = given_[group_of(rank, stream)] = given;
+        if (const std::uint64_t given = past->ranks[rank].given(stream - 1); given > 0)
+          in_store_[output_group(rank, stream)] = given_[output_group(rank, stream)] = given;
     shown_ = past->confirmed;
   }
-  if (auto status = append(plan_, 0, {}, control::encode(job)); !status) return status;
-  if (plan_.last > 1)
-    if (auto status = store_->drop_below(plan_.id, plan_.last); !status) return status;
-  auto batch = store_->write();
+  if (auto status = streams_->append(job_stream::plan, 0, {}, control::encode(job)); !status) return status;
+  if (const auto last = streams_->last(job_stream::plan); last > 1)
+    if (auto status = streams_->drop_below(job_stream::plan, last); !status) return status;
+  auto batch = streams_->store().write();
   if (!batch) return propagate(batch);
-  return store_->sync(*batch);
-}
-
-Status JobRecorder::open_stream(Stream& stream, const char* name) {
-  auto id = store_->stream(name, {});
-  if (!id) return propagate(id);
-  stream.id = *id;
-  for (const store::StreamInfo& info : store_->streams())
-    if (info.id == *id) stream.last = info.last;
-  return {};
-}
-
-/// What had been written of a cut that never became whole.
-Status JobRecorder::drop_behind(const Stream& stream, std::uint64_t last_cut) {
-  std::vector<std::uint64_t> numbers;
-  auto read = store_->read(stream.id, 0, [&](const store::Item& item) {
-    if (static_cast<std::uint64_t>(item.time_ns) > last_cut) numbers.push_back(item.number);
-    return true;
-  });
-  if (!read && read.error().code() != Errc::not_found) return read;
-  for (const std::uint64_t number : numbers)
-    if (auto dropped = change([&] { return store_->drop(stream.id, number); }); !dropped) return dropped;
-  return {};
-}
-
-/// A step that the open batch has no room for is taken in the next one.
-Status JobRecorder::change(const std::function<Status()>& step) {
-  Status status = step();
-  if (status || status.error().code() != Errc::would_block) return status;
-  if (auto written = store_->write(); !written) return propagate(written);
-  return step();
-}
-
-Status JobRecorder::append(Stream& stream, std::uint64_t group, std::span<const std::byte> head,
-                           std::span<const std::byte> body) {
-  store::Item item;
-  item.stream = stream.id;
-  item.number = stream.last + 1;
-  item.group = group;
-  item.time_ns = static_cast<std::int64_t>(cuts_.last + 1);
-  item.head = head;
-  item.body = body;
-  auto status = change([&] { return store_->append(item); });
-  if (status) ++stream.last;
-  return status;
+  return streams_->store().sync(*batch);
 }
 
 Status JobRecorder::append_pieces(const std::vector<JournalPiece>& pieces) {
@@ -124,33 +75,33 @@ Status JobRecorder::append_pieces(const std::vector<JournalPiece>& pieces) {
       body.number(entry.count);
       body.number(entry.value);
     }
-    Stream& stream = piece.journal == RankJournal::outcomes ? outcomes_ : ledger_;
-    if (auto status = append(stream, piece.rank + std::uint64_t{1}, head.written(), body.written()); !status)
-      return status;
+    const auto appended = streams_->append(stream_of(piece.journal), piece.rank + std::uint64_t{1},
+                                           head.written(), body.written());
+    if (!appended) return appended;
+    shortening_.has(piece);
   }
   return {};
 }
 
 /// With its place, since what was not shown is written again by ranks that begin again.
 Status JobRecorder::append_output(const control::Output& output) {
-  const std::uint64_t group = group_of(output.rank, output.stream);
+  const std::uint64_t group = output_group(output.rank, output.stream);
   std::uint64_t& written = in_store_[group];
+  const std::uint64_t first = written;
   ByteWriter head;
-  head.number(written);
+  head.number(first);
   written += output.bytes.size();
-  return append(output_, group, head.written(), bytes_of(output.bytes));
+  const auto appended = streams_->append(job_stream::output, group, head.written(), bytes_of(output.bytes));
+  if (appended) shortening_.has_output(group, {first, written});
+  return appended;
 }
 
 /// The cut is whole with this item. Only the last one of all cuts is kept.
 Status JobRecorder::end_cut() {
-  ByteWriter body;
-  for (const auto& [group, size_bytes] : shown_) {
-    body.number(group);
-    body.number(size_bytes);
-  }
-  if (auto status = append(cuts_, 0, {}, body.written()); !status) return status;
+  if (auto status = streams_->append(job_stream::cuts, 0, {}, bytes_of(shown_)); !status) return status;
+  shortening_.has_cut(shown_);
   has_news_ = false;
-  return change([&] { return store_->drop_below(cuts_.id, cuts_.last); });
+  return streams_->drop_below(job_stream::cuts, streams_->last(job_stream::cuts));
 }
 
 void JobRecorder::hold(control::Output output) {
@@ -203,8 +154,9 @@ void JobRecorder::take(const std::vector<JournalPiece>& pieces) {
   for (const Held& each : held)
     if (const auto* output = std::get_if<control::Output>(&each); output && status)
       status = append_output(*output);
+  if (status) status = shortening_.shorten();
   if (status) status = end_cut();
-  Result<store::BatchNumber> batch = status ? store_->write() : propagate(status);
+  Result<store::BatchNumber> batch = status ? streams_->store().write() : propagate(status);
   written_.push_back({batch ? *batch : 0, std::move(held)});
   if (!batch) return failed(batch.error().text());
   sync_->ask(*batch);
@@ -225,7 +177,7 @@ void JobRecorder::give(std::deque<Held> held) {
   for (Held& each : held) {
     held_bytes_ -= size_of(each);
     if (auto* output = std::get_if<control::Output>(&each)) {
-      if (!output->bytes.empty()) given_[group_of(output->rank, output->stream)] += output->bytes.size();
+      if (!output->bytes.empty()) given_[output_group(output->rank, output->stream)] += output->bytes.size();
       actions_.show(std::move(*output));
     } else {
       actions_.go_on(std::get<std::uint64_t>(each));
@@ -252,25 +204,34 @@ void JobRecorder::keep(Status status) {
 }
 
 void JobRecorder::input(std::string_view bytes) {
-  if (!has_ended_) keep(append(input_, 0, {}, bytes_of(bytes)));
+  if (!has_ended_) keep(streams_->append(job_stream::input, 0, {}, bytes_of(bytes)));
 }
 
 void JobRecorder::process(std::uint32_t rank, std::int32_t pid, std::string_view host) {
   if (has_ended_) return;
   const std::string text = fmt::format("{} {}", pid, host);
-  keep(append(process_, rank + std::uint64_t{1}, {}, bytes_of(text)));
+  keep(streams_->append(job_stream::process, rank + std::uint64_t{1}, {}, bytes_of(text)));
 }
 
 void JobRecorder::code(std::string_view line) {
-  if (!has_ended_) keep(append(code_, 0, {}, bytes_of(line)));
+  if (!has_ended_) keep(streams_->append(job_stream::code, 0, {}, bytes_of(line)));
+}
+
+void JobRecorder::written(std::uint32_t rank, const WrittenOutput& written) {
+  for (std::uint8_t stream = 1; stream <= 2; ++stream)
+    written_at_checkpoint_[output_group(rank, stream)] = written[stream - 1];
 }
 
 void JobRecorder::checkpoint(std::uint32_t number) {
-  if (!has_ended_) keep(append(checkpoint_, number, {}, {}));
+  if (has_ended_) return;
+  const auto appended =
+      streams_->append(job_stream::checkpoint, number, {}, bytes_of(written_at_checkpoint_));
+  if (appended) shortening_.has_checkpoint(number, written_at_checkpoint_);
+  keep(appended);
 }
 
 void JobRecorder::shown(const control::OutputShown& message) {
-  const std::uint64_t group = group_of(message.rank, message.stream);
+  const std::uint64_t group = output_group(message.rank, message.stream);
   const auto given = given_.find(group);
   if (given == given_.end()) return;
   std::uint64_t& shown = shown_[group];
@@ -288,19 +249,19 @@ Result<JobRecorder::Left> JobRecorder::leave() {
   // Input and the like, which is whole without what ranks record.
   if (has_news_)
     if (auto ended = end_cut(); !ended) return propagate(ended);
-  auto batch = store_->write();
+  auto batch = streams_->store().write();
   if (!batch) return propagate(batch);
-  if (auto synced = store_->sync(*batch); !synced) return propagate(synced);
+  if (auto synced = streams_->store().sync(*batch); !synced) return propagate(synced);
   for (Written& written : std::exchange(written_, {})) give(std::move(written.held));
-  return Left{std::move(store_), std::move(given_)};
+  return Left{streams_->release(), std::move(given_)};
 }
 
 void JobRecorder::end(const std::string& why) {
   if (has_ended_) return;
   sync_.reset();
-  Status status = append(end_, 0, {}, bytes_of(why));
-  Result<store::BatchNumber> batch = status ? store_->write() : propagate(status);
-  status = batch ? store_->sync(*batch) : propagate(batch);
+  Status status = streams_->append(job_stream::end, 0, {}, bytes_of(why));
+  Result<store::BatchNumber> batch = status ? streams_->store().write() : propagate(status);
+  status = batch ? streams_->store().sync(*batch) : propagate(batch);
   if (!status) return failed(status.error().text());
   has_ended_ = true;
   give_all();

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "job_past.hpp"
+#include "job_shortening.hpp"
+#include "job_streams.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/job_control.hpp"
 #include "llamada/store/store.hpp"
@@ -55,6 +57,8 @@ class JobRecorder {
   void input(std::string_view bytes);  ///< of rank 0; empty: its end
   void process(std::uint32_t rank, std::int32_t pid, std::string_view host);
   void code(std::string_view line);
+  /// A rank has written so much before the next checkpoint.
+  void written(std::uint32_t rank, const WrittenOutput& written);
   void checkpoint(std::uint32_t number);
   void shown(const control::OutputShown& message);
 
@@ -63,6 +67,8 @@ class JobRecorder {
   std::size_t held_bytes() const { return held_bytes_; }
   /// All output that was given to mpirun is shown.
   bool is_all_shown() const { return given_ == shown_; }
+  /// The first checkpoint that the job can go on from; 0: it can go on from the beginning.
+  std::uint32_t checkpoint_min() const { return shortening_.checkpoint_min(); }
   /// Nothing is kept any more.
   bool has_ended() const { return has_ended_; }
 
@@ -84,18 +90,9 @@ class JobRecorder {
     store::BatchNumber batch = 0;
     std::deque<Held> held;
   };
-  struct Stream {
-    store::StreamId id = 0;
-    std::uint64_t last = 0;  ///< the number of its newest item
-  };
 
-  JobRecorder(EventLoop& loop, std::unique_ptr<store::Store> store, Actions actions);
+  JobRecorder(EventLoop& loop, std::unique_ptr<JobStreams> streams, Actions actions);
   Status open(const control::Start& job, const JobPast* past);
-  Status open_stream(Stream& stream, const char* name);
-  Status drop_behind(const Stream& stream, std::uint64_t last_cut);
-  Status append(Stream& stream, std::uint64_t group, std::span<const std::byte> head,
-                std::span<const std::byte> body);
-  Status change(const std::function<Status()>& step);
   Status append_output(const control::Output& output);
   Status append_pieces(const std::vector<JournalPiece>& pieces);
   Status end_cut();
@@ -109,15 +106,15 @@ class JobRecorder {
   void failed(const std::string& why);
 
   EventLoop& loop_;
-  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<JobStreams> streams_;
+  JobShortening shortening_;
   Actions actions_;
-  Stream plan_, cuts_, outcomes_, ledger_, output_, input_, process_, code_, checkpoint_, end_;
   std::uint64_t timer_ = 0;
   std::deque<Held> held_;        ///< nobody has been asked for what led to it
   std::deque<Held> asked_;       ///< waits for the cut that is being made
   std::deque<Written> written_;  ///< waits for the disk
   std::size_t held_bytes_ = 0;   ///< of output in all three
-  OutputSizes in_store_, given_, shown_;
+  OutputSizes in_store_, given_, shown_, written_at_checkpoint_;
   bool is_asking_ = false;
   bool has_news_ = false;  ///< beside what ranks record
   bool has_ended_ = false;

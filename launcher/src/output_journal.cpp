@@ -13,6 +13,14 @@ std::uint32_t crc_of(std::string_view bytes) {
 
 }  // namespace
 
+void OutputJournal::restore(std::string_view bytes, std::uint64_t known_bytes, std::uint64_t unknown_bytes) {
+  if (unknown_bytes == 0) known_bytes = bytes.size();
+  record(bytes.substr(0, known_bytes));
+  record_unknown(unknown_bytes);
+  record(bytes.substr(known_bytes));
+  begin_incarnation();
+}
+
 void OutputJournal::begin_incarnation() {
   position_ = 0;
   block_.clear();
@@ -44,7 +52,7 @@ std::size_t OutputJournal::compare(std::string_view bytes, std::optional<Differe
     done += count;
     position_ += count;
     const bool whole_block = block < block_crcs_.size();
-    if (has_gap_) {
+    if (has_gap_ || (unknown_begin_ <= block && block < unknown_end_)) {
       if (position_ == block_end) {
         block_.clear();
         has_gap_ = false;
@@ -73,6 +81,25 @@ void OutputJournal::record(std::string_view fresh) {
   for (; tail_.size() - at >= block_size_bytes; at += block_size_bytes)
     block_crcs_.push_back(crc_of(std::string_view(tail_).substr(at, block_size_bytes)));
   tail_.erase(0, at);
+}
+
+/// Zeros stand for them.
+void OutputJournal::record_unknown(std::uint64_t count) {
+  if (count == 0) return;
+  const auto some = [this, &count](std::uint64_t most) {
+    const std::uint64_t taken = std::min(count, most);
+    record(std::string(taken, '\0'));
+    count -= taken;
+  };
+  unknown_begin_ = delivered_ / block_size_bytes;
+  some((block_size_bytes - tail_.size()) % block_size_bytes);
+  const std::uint64_t blocks = count / block_size_bytes;
+  block_crcs_.resize(block_crcs_.size() + blocks);
+  delivered_ += blocks * block_size_bytes;
+  position_ += blocks * block_size_bytes;
+  count -= blocks * block_size_bytes;
+  some(count);
+  unknown_end_ = (delivered_ + block_size_bytes - 1) / block_size_bytes;
 }
 
 }  // namespace llamada::launcher

@@ -31,6 +31,9 @@ class OutputJournal {
     std::optional<Difference> difference;
   };
 
+  /// What was delivered before any incarnation that is told here. `unknown_bytes` behind the first
+  /// `known_bytes` are not in `bytes`: no incarnation is compared there.
+  void restore(std::string_view bytes, std::uint64_t known_bytes, std::uint64_t unknown_bytes);
   /// The next incarnation begins, at the start of the stream.
   void begin_incarnation();
   /// The present incarnation goes on at this place of the stream, which is not behind what was delivered.
@@ -50,11 +53,13 @@ class OutputJournal {
   /// How many of `bytes` were to be repeated and are; stops at a difference.
   std::size_t compare(std::string_view bytes, std::optional<Difference>& difference);
   void record(std::string_view fresh);
+  void record_unknown(std::uint64_t count);
 
   std::uint64_t delivered_ = 0;
   std::uint64_t position_ = 0;
   std::vector<std::uint32_t> block_crcs_;
-  std::string tail_;      ///< delivered bytes behind the last whole block
+  std::uint64_t unknown_begin_ = 0, unknown_end_ = 0;  ///< blocks of which bytes are unknown
+  std::string tail_;                                   ///< delivered bytes behind the last whole block
   std::string block_;     ///< of the incarnation that repeats: what it has written of the present block
   bool has_gap_ = false;  ///< it has not written the beginning of that
 };

@@ -21,11 +21,10 @@ RankOutput::Delivery RankOutput::take(int stream, std::string_view bytes) {
   return delivery;
 }
 
-void RankOutput::restore(int stream, std::string_view bytes, std::string undelivered) {
-  journals_[stream].take(bytes);
-  journals_[stream].begin_incarnation();
+void RankOutput::restore(int stream, std::string_view bytes, const Gap& gap, std::string undelivered) {
+  journals_[stream].restore(bytes, gap.begin, gap.size());
   undelivered_[stream] = std::move(undelivered);
-  undelivered_at_[stream] = bytes.size();
+  undelivered_at_[stream] = journals_[stream].delivered();
 }
 
 WrittenOutput RankOutput::written() const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "gap.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "output_journal.hpp"
 
@@ -31,8 +32,9 @@ class RankOutput {
   /// What the present incarnation wrote next. `stream`: 0 standard output, 1 standard error.
   Delivery take(int stream, std::string_view bytes);
   /// What a rank that is resumed wrote to a stream before, and was delivered; before anything else is taken.
-  /// `undelivered`: what it wrote behind that.
-  void restore(int stream, std::string_view bytes, std::string undelivered);
+  /// `gap`: what is no longer kept of that, and is not in `bytes`. `undelivered`: what it wrote behind all
+  /// that.
+  void restore(int stream, std::string_view bytes, const Gap& gap, std::string undelivered);
   /// How much the present incarnation has written to both.
   WrittenOutput written() const;
   /// The present incarnation goes on from a checkpoint, before which predecessors had written so much: what

@@ -27,7 +27,7 @@ std::string passes_so_far() {
 bool is_of_endpoints(const std::string& point) {
   const std::string operation = point.substr(0, point.find(':'));
   return std::set<std::string>{"endpoint", "describe", "match", "grant", "discard",
-                               "slot",     "holds",    "join",  "split"}
+                               "slot",     "holds",    "join",  "split", "shorten"}
       .contains(operation);
 }
 

@@ -1,7 +1,7 @@
-/* checkpointed STEPS MICROSECONDS EVERY FILE: in each step rank 0 receives from all others, whoever comes
+/* checkpointed STEPS MICROSECONDS EVERY FILE [FIRST]: in each step rank 0 receives from all others, whoever comes
  * first, after as many vain looks as it takes. It prints what it got and when, appends the same to FILE, and
  * says at the end what the FNV-1a of all of its output is: nobody can tell that from anything but this run.
- * Every EVERY steps all ranks take a checkpoint. On standard error each rank says how many steps its process
+ * Every EVERY steps, from step FIRST on, all ranks take a checkpoint. On standard error each rank says how many steps its process
  * has run. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   const int steps = argc > 1 ? atoi(argv[1]) : 10;
   const long microseconds = argc > 2 ? atol(argv[2]) : 1000;
   const int every = argc > 3 ? atoi(argv[3]) : 3;
+  const int first = argc > 5 ? atoi(argv[5]) : 0;
   if (rank == 0) {
     appended = open(argc > 4 ? argv[4] : "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0666);
     CHECK(appended >= 0);
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
   OK(LLAMADA_Checkpoint_register(table, sizeof table));
   int run = 0, restarts = 0;
   for (; all.step < steps; all.step++, run++) {
-    if (all.step % every == 0) {
+    if (all.step >= first && all.step % every == 0) {
       int restarted = 0;
       OK(LLAMADA_Checkpoint(MPI_COMM_WORLD, &restarted));
       restarts += restarted;

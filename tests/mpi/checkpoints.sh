@@ -4,6 +4,7 @@
 #   steps   a kill at each step of a checkpoint, of the way back to one, and of the giving back of logs
 #   random  kills at random moments, on one node and on two
 #   refused checkpoints that cannot be taken
+#   standby a copy of a rank that was parked before the first checkpoint is of no use behind it
 set -u
 mpirun=$1 program=$2 part=$3
 RANDOM=$4
@@ -37,7 +38,8 @@ run() {
 
 case $part in
   steps)
-    for step in begun opened region-written written agreed kept passed left all-passed log-given-back; do
+    for step in begun opened region-written written agreed kept passed left all-passed log-given-back \
+      records-given-back; do
       for rank in 0 1; do
         for count in 1 3; do
           before=$deaths
@@ -76,6 +78,20 @@ case $part in
     [ $code = 1 ] || wrong "no directory: code $code"
     grep -q 'checkpoints cannot be written: ' "$work/err" || wrong "nothing says that there is no directory"
     grep -q 'checkpoint 1 is not taken: ' "$work/err" || wrong "nothing says that it is not taken"
+    ;;
+  standby)
+    cat >"$work/profile.xml" <<END
+<dds><qos_library name="test"><qos_profile name="run" base_name="llamada::fault_tolerant">
+<rank_replacement><standby_interval>0.1</standby_interval></rank_replacement></qos_profile></qos_library></dds>
+END
+    timeout -s KILL 120 "$mpirun" -n 3 -v --qos "$work/profile.xml" --inject "kill rank 1 in MPI_Allreduce 480" \
+      --report "$work/report" "$program" 600 3000 20 "$work/appended" 400 >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code = 0 ] || wrong "standby: code $code"
+    [ "$(digest_of "$work/out")" = "True 1203" ] || wrong "standby: output: $(digest_of "$work/out")"
+    grep -q 'rank 1 .*goes on from a checkpoint' "$work/err" || wrong "standby: it has not gone on from a checkpoint"
+    python3 -c 'import json, sys; sys.exit(json.load(open(sys.argv[1]))["totals"]["standbys_made"] == 0)' "$work/report" ||
+      wrong "standby: none was made"
     ;;
 esac
 echo "$part: $deaths deaths, $restarts restarts"

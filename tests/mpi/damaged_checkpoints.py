@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """damaged_checkpoints.py MPIRUN LLAMADA PROGRAM PART SEED [ROUNDS]: files of checkpoints are damaged, cut off
 or removed, and then needed. PROGRAM is tests/mpi/checkpointed. No answer is wrong, nothing hangs, and nothing is left. PART is
-  resumed   all processes of a job are killed, and mpirun --resume goes on from an earlier checkpoint, or from the beginning,
-            while ranks are killed
+  resumed   all processes of a job are killed, and mpirun --resume goes on from an earlier checkpoint, while ranks are killed;
+            or it ends with one sentence, since the last two checkpoints are damaged
   replaced  a rank is killed in a job with a record: all ranks start again from an earlier checkpoint
   node      the same after the loss of a node
   alone     a rank is killed in a job without a record: the job ends with one sentence"""
@@ -55,7 +55,7 @@ def rank_of(pid):
 class Test:
     def __init__(self, mpirun, llamada, program, chance):
         self.mpirun, self.llamada, self.program, self.chance = mpirun, llamada, program, chance
-        self.failures, self.given_up, self.earlier = 0, 0, 0
+        self.failures, self.given_up, self.earlier, self.ended = 0, 0, 0, 0
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="damaged."))
         self.store = self.work / "store"
         self.environment = dict(os.environ, LLAMADA_STORE=str(self.store))
@@ -159,13 +159,24 @@ class Test:
         for life in range(lives):
             self.await_checkpoint(job, 2 + self.chance.randrange(3) + life)
             kill_whole(job)
-            # With one checkpoint left there is none to go back to but the beginning.
-            self.damage(self.chance.choice((1, 1, 2)))
+            # What was recorded before the last two is no longer kept, unless these are the first.
+            count = self.chance.choice((1, 1, 2)) if life == lives - 1 else 1
+            self.damage(count)
             # Ranks die on the way to the checkpoint that was given up, and behind it.
             kills = f"kill any every ~{self.chance.choice((20, 60, 120))} ms 4 times seed {self.chance.randrange(1 << 30)}"
             job = self.start("--resume", self.number(), "--inject", kills, is_new=False)
         what = f"resumed {lives} times"
-        self.check_right(self.end(job, what), what)
+        code = self.end(job, what)
+        told = re.findall(r"cannot go on from checkpoint \d+: |it cannot be resumed: files of the checkpoints", self.said())
+        if count == 2 and code != 0 and told:
+            self.ended += 1
+            if "it cannot be resumed" in self.said():  # somebody may bring the files back
+                subprocess.run([self.llamada, "job", "rm", self.number()], env=self.environment, check=True, stdout=subprocess.DEVNULL)
+            elif code != ENDS_UNPROTECTED:
+                self.wrong(f"{what}: it has ended with code {code}")
+            self.check_left(what)
+        else:
+            self.check_right(code, what)
 
     def replaced(self, _):
         job = self.start("--qos", "persistent")
@@ -205,12 +216,15 @@ def main():
             getattr(test, part)(round_number)
         if test.given_up == 0:
             test.wrong("no damaged file was needed")
+        if part == "resumed" and test.ended == 0:
+            test.wrong("no job ended because the last two checkpoints were damaged")
         if test.earlier == 0 and part != "alone":
             test.wrong("no job went on from an earlier checkpoint")
     finally:
         if not test.failures:
             shutil.rmtree(test.work)
-    print(f"{part}: {rounds} rounds, {test.given_up} checkpoints given up, {test.earlier} times an earlier one was used, {test.failures} wrong")
+    print(f"{part}: {rounds} rounds, {test.given_up} checkpoints given up, {test.earlier} times an earlier one was used, "
+          f"{test.ended} ended, {test.failures} wrong")
     return min(test.failures, 1)
 
 

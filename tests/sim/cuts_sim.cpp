@@ -216,8 +216,10 @@ class Simulation {
                                                      network_, flaw_, generation_));
     for (auto& process : processes_) process->meet(processes_);
     for (auto& process : processes_) process->follow(processes_);
-    for (std::size_t process = 0; process < process_count; ++process)
-      readers_.emplace_back(processes_[process]->arena(), journal_key, kept_[process].entries.size());
+    for (std::size_t process = 0; process < process_count; ++process) {
+      const std::uint64_t kept = kept_[process].entries.size();
+      readers_.emplace_back(processes_[process]->arena(), journal_key, log::CutReader::Restored{kept, kept});
+    }
   }
 
   /// Reads one journal more for the present cut. The first look at a node's begins the next cut there.

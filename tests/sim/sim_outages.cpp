@@ -78,7 +78,8 @@ void Job::resume(RankState& rank) {
   LLAMADA_CHECK(journal.has_value());
   for (const log::JournalEntry& entry : rank.kept) LLAMADA_CHECK(journal->append(entry).has_value());
   restored_ += rank.kept.size();
-  rank.reader.emplace(log::PeerArena{rank.memory, arena_bytes}, journal_key, rank.kept.size());
+  const log::CutReader::Restored restored{rank.kept.size(), rank.kept.size()};
+  rank.reader.emplace(log::PeerArena{rank.memory, arena_bytes}, journal_key, restored);
 }
 
 }  // namespace llamada::mpi::sim

@@ -54,6 +54,7 @@ const std::vector<Step> steps = {
     {"checkpoint:log-given-back", Step::checkpoint},
     {"checkpoint:opened", Step::checkpoint},
     {"checkpoint:passed", Step::checkpoint},
+    {"checkpoint:records-given-back", Step::checkpoint},
     {"checkpoint:region-written", Step::checkpoint},
     {"checkpoint:restored", Step::checkpoint},
     {"checkpoint:written", Step::checkpoint},

@@ -21,12 +21,14 @@ Status RankJournals::restore(llamanet::Driver& driver, const JournalPiece& piece
   const auto index = static_cast<std::size_t>(piece.journal);
   if (index >= journal_count || piece.rank >= driver.slot_count() || driver.is_remote(piece.rank))
     return failure(Errc::invalid_argument, "rank {} has no journal {} here", piece.rank, index);
-  std::uint64_t& restored = rank(piece.rank).restored[index];
-  if (piece.first != restored)
+  log::CutReader::Restored& restored = rank(piece.rank).restored[index];
+  // Those in between are no longer kept.
+  if (piece.first < restored.end)
     return failure(Errc::invalid_argument, "entry {} of a journal of rank {} comes where {} is due",
-                   piece.first, piece.rank, restored);
+                   piece.first, piece.rank, restored.end);
   if (auto done = driver.restore_journal(piece.rank, keys[index], piece.entries); !done) return done;
-  restored += piece.entries.size();
+  restored.count += piece.entries.size();
+  restored.end = piece.first + piece.entries.size();
   return {};
 }
 

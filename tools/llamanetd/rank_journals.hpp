@@ -25,7 +25,7 @@ class RankJournals {
  private:
   static constexpr std::size_t journal_count = 2;
   struct Rank {
-    std::array<std::uint64_t, journal_count> restored{};
+    std::array<log::CutReader::Restored, journal_count> restored{};
     llamanet::MappedArena arena;  // from the first cut on
     std::vector<log::CutReader> readers;
   };

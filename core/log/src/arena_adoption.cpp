@@ -37,7 +37,10 @@ class TailWalk {
     if (generation != 0 && chunk.generation != generation)
       return failure(Errc::parse_error, "a log leads to a chunk at offset {} that is another's",
                      chunk.offset);
-    if (!tail_.chunks.empty() && chunk.ordinal != tail_.chunks.back().ordinal + 1)
+    // A link of a journal without a generation leads over chunks that were given back.
+    const bool is_next = tail_.chunks.empty() || chunk.ordinal == tail_.chunks.back().ordinal + 1 ||
+                         (journal && generation == 0 && chunk.ordinal > tail_.chunks.back().ordinal);
+    if (!is_next)
       return failure(Errc::parse_error, "the chunks of a log are out of order at offset {}", chunk.offset);
     if (!journal && !tail_.chunks.empty() && chunk.records_before != tail_.records)
       return failure(Errc::parse_error, "the chunk at offset {} has another place in its log", chunk.offset);

@@ -6,7 +6,8 @@ Result<CutReader::Piece> CutReader::read(std::uint64_t next_cut) {
   Piece piece{told_, {}};
   if (stopped_at_ >= next_cut && stopped_at_ != 0) return piece;
   stopped_at_ = 0;
-  while (reader_.is_next()) {
+  // What is no journal must not keep the reader busy for ever.
+  for (std::uint64_t left = reader_.entries_max(); left > 0 && reader_.is_next(); --left) {
     // The one before is final now.
     settle(piece);
     last_told_.reset();

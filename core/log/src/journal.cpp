@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "llamada/base/check.hpp"
 #include "llamada/base/crash_point.hpp"
@@ -91,6 +92,38 @@ Status Journal::next_chunk() {
   next_ = first;
   link_ = first + capacity(*chunk) - 1;
   return {};
+}
+
+std::uint64_t Journal::last_chunk() const {
+  if (chunks_.empty()) return 0;
+  // A predecessor may have died between the link to a chunk and its first entry.
+  const bool is_empty = next_ == cells(chunks_.back()) && chunks_.size() > 1;
+  return is_empty ? chunks_[chunks_.size() - 2].ordinal : chunks_.back().ordinal;
+}
+
+/// The link behind `first` leads over what is given back. It has two words, and each of these stores leaves a
+/// link that can be followed: without a generation it is believed as it is.
+void Journal::give_back(std::uint64_t first, std::uint64_t last) {
+  LLAMADA_CHECK(arena_ != nullptr && last <= last_chunk());
+  const auto begin = std::ranges::upper_bound(chunks_, first, {}, &Chunk::ordinal);
+  const auto end = std::ranges::lower_bound(chunks_, last, {}, &Chunk::ordinal);
+  if (begin >= end) return;
+  LLAMADA_CHECK(begin != chunks_.begin());
+  const Chunk& before = *std::prev(begin);
+  JournalCell& link = cells(before)[capacity(before) - 1];
+  link.count.store(0, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("shorten:link-opened");
+  // Release: a reader that sees it finds the chunk there. Pairs with JournalReader::follow_link().
+  link.value.store(end->offset, std::memory_order_release);
+  LLAMADA_CRASH_POINT("shorten:linked-over");
+  for (auto chunk = begin; chunk != end; ++chunk) {
+    arena_->free(*chunk);
+    size_ -= capacity(*chunk) - 1;
+    LLAMADA_CRASH_POINT("shorten:chunk-freed");
+  }
+  entry_->published.store(size_, std::memory_order_relaxed);
+  chunks_.erase(begin, end);
+  read_count_ = UINT64_MAX;
 }
 
 void Journal::set_last_value(std::uint64_t value) {

@@ -23,7 +23,7 @@ bool JournalReader::is_next() {
 }
 
 std::optional<JournalEntry> JournalReader::read_next() {
-  if (read_count_ >= entries_max() || !is_next()) return std::nullopt;
+  if (!is_next()) return std::nullopt;
   const JournalCell& next = cell(place_);
   const std::uint32_t head = next.head.load(std::memory_order_acquire);  // as in is_next()
   ++place_;
@@ -46,24 +46,30 @@ bool JournalReader::find_first_chunk() {
   if ((entry.flags.load(std::memory_order_relaxed) & log_is_journal) == 0) return damaged();
   // Pairs with the release store in Journal::next_chunk().
   const Offset first = entry.first_chunk.load(std::memory_order_acquire);
-  return first != 0 && enter(first, 0, std::nullopt);
+  if (first == 0) return false;
+  const auto chunk = read_chunk(arena_, first);
+  return chunk && chunk->ordinal == 0 ? enter(*chunk) : damaged();
 }
 
 bool JournalReader::follow_link(const JournalCell& link) {
+  // Pairs with the release store in Journal::give_back().
+  const Offset offset = link.value.load(std::memory_order_acquire);
   const std::uint32_t generation = link.count.load(std::memory_order_relaxed);
-  return enter(link.value.load(std::memory_order_relaxed), ordinal_ + 1, generation);
+  const auto chunk = read_chunk(arena_, offset);
+  if (!chunk) return damaged();
+  // Without a generation the link leads over chunks that were given back.
+  const bool is_next = generation == 0 ? chunk->ordinal > ordinal_
+                                       : chunk->ordinal == ordinal_ + 1 && chunk->generation == generation;
+  return is_next ? enter(*chunk) : damaged();
 }
 
-bool JournalReader::enter(Offset offset, std::uint64_t ordinal, std::optional<std::uint32_t> generation) {
-  const auto chunk = read_chunk(arena_, offset);
-  const bool is_of_journal = chunk && chunk->cell_count == 0 && chunk->ordinal == ordinal &&
-                             (!generation || chunk->generation == *generation) &&
-                             chunk->payload_bytes >= 2 * sizeof(JournalCell) &&
-                             arena_.covers(chunk->payload(), chunk->payload_bytes);
+bool JournalReader::enter(const Chunk& chunk) {
+  const bool is_of_journal = chunk.cell_count == 0 && chunk.payload_bytes >= 2 * sizeof(JournalCell) &&
+                             arena_.covers(chunk.payload(), chunk.payload_bytes);
   if (!is_of_journal) return damaged();
-  cells_ = reinterpret_cast<const JournalCell*>(arena_.base + chunk->payload());
-  cell_count_ = static_cast<std::uint32_t>(chunk->payload_bytes / sizeof(JournalCell));
-  ordinal_ = ordinal;
+  cells_ = reinterpret_cast<const JournalCell*>(arena_.base + chunk.payload());
+  cell_count_ = static_cast<std::uint32_t>(chunk.payload_bytes / sizeof(JournalCell));
+  ordinal_ = chunk.ordinal;
   place_ = 0;
   return true;
 }

@@ -206,8 +206,9 @@ Status Course::restore(std::uint32_t number) {
   return {};
 }
 
-/// What follows is told, recorded and compared behind this checkpoint.
-void Course::pass(std::uint32_t number, bool is_restarted) {
+/// What follows is told, recorded and compared behind this checkpoint. Whether the rank has passed it for the
+/// first time.
+bool Course::pass(std::uint32_t number, bool is_restarted) {
   World& world = *runtime_.world;
   Engine& engine = *runtime_.engine;
   replay::Determinants& determinants = engine.determinants();
@@ -220,7 +221,12 @@ void Course::pass(std::uint32_t number, bool is_restarted) {
   const bool repeats =
       (is_repeated || is_restarted) && world.incarnation() > 1 && calls_before >= runtime_.calls.begun();
   const bool follows = (is_repeated || is_restarted) && world.is_resumed();
-  if (!is_repeated && !is_restarted) world.checkpoint_written(number);
+  const bool is_first_pass = !is_repeated && !is_restarted;
+  if (is_first_pass) {
+    determinants.will_pass_checkpoint();
+    if (runtime_.files) runtime_.files->will_pass_checkpoint();
+    world.checkpoint_written(number);
+  }
   determinants.pass_checkpoint(number);
 
   std::vector<Communicator*> communicators;
@@ -231,6 +237,7 @@ void Course::pass(std::uint32_t number, bool is_restarted) {
   if (runtime_.files) runtime_.files->pass_checkpoint();
   engine.follow(runtime_.calls);
   LLAMADA_CRASH_POINT("checkpoint:left");
+  return is_first_pass;
 }
 
 /// All ranks have passed the checkpoint: nobody needs what lies before it, and behind the first one.
@@ -267,6 +274,14 @@ void Course::give_back_logs() {
   }
 }
 
+/// The same for what the rank has recorded. A job that outlives its processes has it in its store: the answer
+/// to World::checkpoint_written() has said so.
+void Course::give_back_records() {
+  runtime_.engine->determinants().give_back_records();
+  if (runtime_.files) runtime_.files->give_back_records();
+  LLAMADA_CRASH_POINT("checkpoint:records-given-back");
+}
+
 Result<Course::Taken> Course::take() {
   World& world = *runtime_.world;
   if (!world.protection().records_outcomes) return Taken{true, false};
@@ -293,11 +308,12 @@ Result<Course::Taken> Course::take() {
       world.checkpoint_unusable(target, why);
       world.aborted(exit_unprotected, why);
     }
-  pass(target, is_restarted);
+  const bool is_first_pass = pass(target, is_restarted);
   if (runtime_.world_size > 1)
     if (auto met = meet(*runtime_.comm_world()); !met) return propagate(met);
   LLAMADA_CRASH_POINT("checkpoint:all-passed");
   give_back_logs();
+  if (is_first_pass) give_back_records();
   remove_images_before(directory_of(world), target, world.rank(), world.outlives_processes() ? 1 : 0);
   return Taken{true, is_restarted};
 }

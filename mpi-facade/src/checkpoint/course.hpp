@@ -51,8 +51,9 @@ class Course {
   bool agrees(const std::function<std::string()>& find_obstacle);
   Result<bool> agree(bool is_written);
   Status restore(std::uint32_t number);
-  void pass(std::uint32_t number, bool is_restarted);
+  bool pass(std::uint32_t number, bool is_restarted);
   void give_back_logs();
+  void give_back_records();
 
   Runtime& runtime_;
   std::vector<Region> memory_;

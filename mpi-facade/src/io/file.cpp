@@ -94,8 +94,16 @@ bool Files::any_open() const {
   return std::ranges::any_of(files_, [](const auto& file) { return file != nullptr; });
 }
 
+void Files::will_pass_checkpoint() {
+  if (ledger_) ledger_->will_pass_checkpoint();
+}
+
 void Files::pass_checkpoint() {
   if (ledger_) ledger_->pass_checkpoint();
+}
+
+void Files::give_back_records() {
+  if (ledger_) ledger_->give_back_records();
 }
 
 Files& files() {

@@ -86,8 +86,10 @@ class Files {
   Result<Ledger*> ledger();
   /// Whether the program has a file open.
   bool any_open() const;
-  /// Ledger::pass_checkpoint(), if there is one.
+  /// What the ledger has of these names, if there is one.
+  void will_pass_checkpoint();
   void pass_checkpoint();
+  void give_back_records();
 
  private:
   std::vector<std::unique_ptr<File>> files_;  ///< by Fortran's handle, from 1

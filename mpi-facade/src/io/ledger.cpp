@@ -128,8 +128,9 @@ void Ledger::read_past() {
         if (read) {
           outcome.data_digest = read->count;
           outcome.has_data = (read->value & has_data_flag) != 0;
-          // What lies before the last so many bytes was cut off by a death.
-          const std::uint64_t kept = read->value & ~has_data_flag;
+          // What lies before the last so many bytes was cut off by a death. Where some of them were given
+          // back nobody repeats the operation.
+          const std::uint64_t kept = std::min<std::uint64_t>(read->value & ~has_data_flag, data.size());
           if (outcome.has_data)
             outcome.data.assign(data.end() - static_cast<std::ptrdiff_t>(kept), data.end());
         }
@@ -140,6 +141,9 @@ void Ledger::read_past() {
       }
       case type_passed:
         last_passed_ = entry->value;
+        shortening_.read_passed(journal_);
+        data.clear();
+        read.reset();
         break;
       case log::cut_mark:
         break;
@@ -155,10 +159,19 @@ void Ledger::pass_checkpoint() {
   // Lower: the job goes on from an earlier one than before.
   if (checkpoint != 0 && last_passed_ != checkpoint) {
     append({type_passed, 0, checkpoint});
+    shortening_.has_passed(journal_);
     last_passed_ = checkpoint;
   }
   past_ = std::move(pasts_[checkpoint]);
   number_ = 0;
+}
+
+void Ledger::will_pass_checkpoint() {
+  if (recording_) shortening_.will_pass(journal_);
+}
+
+void Ledger::give_back_records() {
+  if (recording_) shortening_.give_back(journal_);
 }
 
 void Ledger::diverged(const std::string& difference) {

@@ -12,6 +12,7 @@
 #include "llamada/base/result.hpp"
 #include "llamada/log/cuts.hpp"
 #include "llamada/log/journal.hpp"
+#include "replay/shortening.hpp"
 
 namespace llamada::mpi {
 class World;
@@ -88,6 +89,9 @@ class Ledger {
 
   /// What is recorded, and repeated, from now on is of behind this checkpoint (World::checkpoint()).
   void pass_checkpoint();
+  /// The same as of Determinants.
+  void will_pass_checkpoint();
+  void give_back_records();
 
   /// Keeps a piece of what the next operation reads.
   void keep(std::span<const std::byte> data);
@@ -119,6 +123,7 @@ class Ledger {
   World& world_;
   log::Journal journal_;
   log::CutMarks marks_;
+  replay::Shortening shortening_;
   std::map<std::uint64_t, Past> pasts_;  // by checkpoint
   std::uint64_t last_passed_ = 0;        // the last of the checkpoints in the journal
   Past past_;                            // of the present one

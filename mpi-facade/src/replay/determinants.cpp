@@ -38,14 +38,18 @@ Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   if (!journal) return propagate(journal);
   determinants->journal_ = std::move(*journal);
   std::vector<log::JournalEntry> entries;
-  while (auto entry = determinants->journal_.read_next()) entries.push_back(*entry);
+  while (auto entry = determinants->journal_.read_next()) {
+    if (Passed::of(*entry)) determinants->shortening_.read_passed(determinants->journal_);
+    entries.push_back(*entry);
+  }
   if (auto status = determinants->read_past(entries); !status) return propagate(status);
   determinants->recording_ = world.is_protected();
   return determinants;
 }
 
 /// A record behind each checkpoint, of which the first is replayed first. Where a later life of the job went
-/// on from an earlier checkpoint, what it recorded follows what was recorded behind that one before.
+/// on from an earlier checkpoint, what it recorded follows what was recorded behind that one before. Records
+/// in between may have been given back in part: nobody goes on from there.
 Status Determinants::read_past(std::span<const log::JournalEntry> entries) {
   life_ = number_in(world_.identity(), "life");
   std::vector<log::JournalEntry>* record = &later_[0];
@@ -73,6 +77,7 @@ void Determinants::pass_checkpoint(std::uint32_t checkpoint) {
     const Turn turn(*this);
     LLAMADA_CRASH_POINT("checkpoint:kept");
     append(Passed{checkpoint, life_}.entry());
+    shortening_.has_passed(journal_);
     LLAMADA_CRASH_POINT("checkpoint:passed");
     passed_in_life_ = checkpoint;
   }
@@ -86,6 +91,16 @@ void Determinants::pass_checkpoint(std::uint32_t checkpoint) {
   goes_on_from_ = 0;
 }
 
+void Determinants::will_pass_checkpoint() {
+  const std::lock_guard<OwnerLock> lock(busy_);
+  if (recording_) shortening_.will_pass(journal_);
+}
+
+void Determinants::give_back_records() {
+  const std::lock_guard<OwnerLock> lock(busy_);
+  if (recording_) shortening_.give_back(journal_);
+}
+
 Status Determinants::take_over(const Mark& mark) {
   auto journal = log::Journal::open(world_.arena(), journal_key);
   if (!journal) return propagate(journal);
@@ -95,6 +110,7 @@ Status Determinants::take_over(const Mark& mark) {
   std::vector<log::JournalEntry> entries;
   while (auto entry = journal_.read_next()) {
     if (journal_.read_count() > mark.entries) {
+      if (Passed::of(*entry)) return failure(Errc::unsupported, "the rank has taken a checkpoint since");
       entries.push_back(*entry);
     } else if (journal_.read_count() == mark.entries && entry->count > mark.last_count &&
                (is_fruitless(*entry) || is_value(*entry))) {

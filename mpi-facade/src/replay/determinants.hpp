@@ -14,6 +14,7 @@
 #include "llamada/log/cuts.hpp"
 #include "llamada/log/journal.hpp"
 #include "replay/replayer.hpp"
+#include "replay/shortening.hpp"
 
 namespace llamada::mpi {
 class World;
@@ -131,6 +132,10 @@ class Determinants {
   /// What is recorded, and replayed, from now on is of behind this checkpoint. Nothing may be left of what is
   /// replayed now.
   void pass_checkpoint(std::uint32_t checkpoint);
+  /// The memory of records that nobody needs: Shortening::will_pass() and give_back(). Only around a
+  /// checkpoint that no predecessor has passed.
+  void will_pass_checkpoint();
+  void give_back_records();
   /// What clocks have told the program, for a checkpoint. A program that goes on from there is told nothing
   /// earlier.
   struct ToldClock {
@@ -191,6 +196,7 @@ class Determinants {
   log::ArenaWriter& arena_;
   log::Journal journal_;
   log::CutMarks marks_;
+  Shortening shortening_;
   mutable OwnerLock busy_;
   Replayer replayer_;
   bool recording_ = false;

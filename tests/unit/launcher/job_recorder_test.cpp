@@ -88,8 +88,8 @@ TEST_CASE("job recorder: what goes out of the job waits until what led to it is 
   CHECK(job.answered == std::vector<std::uint64_t>{7});
   const JobPast past = job.past();
   CHECK(past.plan == job_of(2));
-  CHECK(past.ranks[1].outcomes == std::vector{entry(1), entry(3)});
-  CHECK(past.ranks[0].ledger == std::vector{entry(9)});
+  CHECK(past.ranks[1].outcomes.entries == std::vector{entry(1), entry(3)});
+  CHECK(past.ranks[0].ledger.entries == std::vector{entry(9)});
   CHECK(past.outcome_count() == 2);
   // Nobody has said that it was shown.
   CHECK(past.ranks[1].shown[0].empty());
@@ -131,7 +131,7 @@ TEST_CASE("job recorder: a job goes on from its last whole cut", "[launcher]") {
   auto store = open();
   auto past = read_past(*store);
   REQUIRE(past);
-  CHECK(past->ranks[0].outcomes == std::vector{entry(1), entry(2)});
+  CHECK(past->ranks[0].outcomes.entries == std::vector{entry(1), entry(2)});
   CHECK(past->ranks[0].shown[0] == "one;");
   CHECK(past->ranks[0].first_pid == 4711);
   CHECK(past->ranks[0].host == "host");
@@ -149,7 +149,7 @@ TEST_CASE("job recorder: a job goes on from its last whole cut", "[launcher]") {
   again.recorder->take({});
   again.settle();
   CHECK(again.past().ranks[0].shown[0] == "one;two;three;");
-  CHECK(again.past().ranks[0].outcomes == std::vector{entry(1), entry(2), entry(3)});
+  CHECK(again.past().ranks[0].outcomes.entries == std::vector{entry(1), entry(2), entry(3)});
 }
 
 TEST_CASE("job recorder: what was written of a cut that never became whole does not count", "[launcher]") {
@@ -176,12 +176,12 @@ TEST_CASE("job recorder: what was written of a cut that never became whole does 
     REQUIRE(read);
     past = std::move(*read);
   }
-  CHECK(past->ranks[0].outcomes == std::vector{entry(1)});
+  CHECK(past->ranks[0].outcomes.entries == std::vector{entry(1)});
   Recording again(std::move(store), &*past);
   again.recorder->hold(control::Output{0, 1, "y"});
   again.recorder->take({{0, RankJournal::outcomes, 1, {entry(2)}}});
   again.settle();
-  CHECK(again.past().ranks[0].outcomes == std::vector{entry(1), entry(2)});
+  CHECK(again.past().ranks[0].outcomes.entries == std::vector{entry(1), entry(2)});
 }
 
 TEST_CASE("job recorder: a job that cannot be resumed any more says why", "[launcher]") {
@@ -217,7 +217,7 @@ TEST_CASE("job recorder: what it leaves is whole, and goes on with what mpirun w
   CHECK(first.answered.empty());
   auto past = read_past(*left->store, left->given);
   REQUIRE(past);
-  CHECK(past->ranks[1].outcomes == std::vector{entry(1)});
+  CHECK(past->ranks[1].outcomes.entries == std::vector{entry(1)});
   CHECK(past->ranks[1].shown[0] == "kept;");
   CHECK(past->confirmed.empty());
   CHECK(past->input == "typed");

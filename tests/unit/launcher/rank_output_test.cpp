@@ -79,7 +79,7 @@ TEST_CASE("output: what a resumed rank wrote before its checkpoint and was not s
           "[launcher]") {
   const int stream = GENERATE(0, 1);
   RankOutput output;
-  output.restore(stream, "shown ", "not shown, behind");
+  output.restore(stream, "shown ", {}, "not shown, behind");
   CHECK(output.written() == WrittenOutput{0, 0});
   CHECK(output.take(stream, "sho").bytes.empty());
   SECTION("the checkpoint is behind what was shown") {
@@ -118,7 +118,7 @@ TEST_CASE(
     "[launcher]") {
   // A resumed rank that died in its first checkpoint, before its buffer was written out.
   RankOutput output;
-  output.restore(0, "", "begin;more;");
+  output.restore(0, "", {}, "begin;more;");
   output.begin_incarnation(false);
   CHECK(output.reached(ReplayPlace::last_call_begins, true) == Finding::as_before);
   CHECK(output.take(0, "begin;").bytes.empty());
@@ -141,7 +141,7 @@ struct DeterministicRank {
     const std::size_t shown = random.below(text.size() + 1);
     const std::size_t behind = random.below(text.size() - shown + 1);
     got = text.substr(0, shown);
-    output.restore(stream, got, text.substr(shown, behind));
+    output.restore(stream, got, {}, text.substr(shown, behind));
     if (const std::size_t kept = shown + behind; kept >= first_checkpoint && random.chance(3, 4))
       checkpoint = first_checkpoint + random.below(kept - first_checkpoint + 1);
     furthest = shown;
@@ -200,6 +200,45 @@ TEST_CASE("output: over any incarnations that go on from any checkpoints, each b
     for (int incarnation = 0; incarnation < 6; ++incarnation) {
       if (incarnation > 0) rank.output.begin_incarnation(true);
       rank.live();
+    }
+  }
+}
+
+TEST_CASE("output: what is no longer known of it is not compared, and what is beside it is", "[launcher]") {
+  for (const std::uint64_t gap_bytes : {1ULL, 100ULL, 4000ULL, 5000ULL, 100'000ULL}) {
+    CAPTURE(gap_bytes);
+    std::string text;
+    while (text.size() < 150'000) text += fmt::format("{} ", text.size());
+    const Gap gap{10'000, 10'000 + gap_bytes};
+    const auto fresh = [&] {
+      RankOutput output;
+      output.restore(0, text.substr(0, gap.begin) + text.substr(gap.end, 130'000 - gap.end), gap, "");
+      return output;
+    };
+    const auto write = [&](RankOutput& output, std::string bytes, std::uint64_t place) {
+      if (place > 0) CHECK(output.go_on_from(0, place).empty());
+      std::string got;
+      for (std::size_t at = place; at < bytes.size(); at += 777) {
+        auto delivery = output.take(0, std::string_view(bytes).substr(at, 777));
+        if (delivery.difference) return std::string("differs");
+        got += delivery.bytes;
+      }
+      return got;
+    };
+    auto output = fresh();
+    CHECK(output.written()[0] == 0);
+    CHECK((write(output, text, 0) == text.substr(130'000)));
+    // The beginning, then from behind the gap on.
+    output = fresh();
+    for (std::size_t at = 0; at < gap.begin; at += 100)
+      CHECK(output.take(0, text.substr(at, 100)).bytes.empty());
+    CHECK((write(output, text, gap.end) == text.substr(130'000)));
+    for (const std::size_t wrong :
+         {std::size_t{5}, std::size_t{7000}, std::size_t{120'000}, std::size_t{129'999}}) {
+      std::string other = text;
+      other[wrong] = '#';
+      output = fresh();
+      CHECK(write(output, other, 0) == "differs");
     }
   }
 }

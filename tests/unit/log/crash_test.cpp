@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <optional>
 #include <random>
 
 #include "arena_fixture.hpp"
@@ -228,6 +229,71 @@ TEST_CASE("crash: at whatever step memory changes its shape, the pool is whole",
       CHECK((*adopted)->pool_live() == 0);
       CHECK((*adopted)->find_damage().empty());
       join_and_split(**adopted);
+    }
+  }
+}
+
+// A journal of which what lies between the first chunk and a later one is given back, again and again.
+
+constexpr std::uint64_t interval_count = 10000, entries_count = 60000;
+
+/// The number of the last entry. Nothing if one is missing that must be there: the first, all since the last
+/// interval began, and all that were recorded before the death.
+std::optional<std::uint64_t> look_through(Journal& journal, std::uint64_t recorded) {
+  std::uint64_t last = 0, whole_since = 1, count = 0;
+  while (const auto entry = journal.read_next()) {
+    if (entry->value <= last || (last == 0 && entry->value != 1)) return std::nullopt;
+    if (entry->value != last + 1) whole_since = entry->value;
+    last = entry->value;
+    ++count;
+  }
+  const std::uint64_t interval_begin = std::max<std::uint64_t>(last / interval_count * interval_count, 1);
+  const bool is_whole =
+      last >= recorded && count == journal.size() && (last == 0 || whole_since <= interval_begin);
+  return is_whole ? std::optional(last) : std::nullopt;
+}
+
+/// Goes on where a predecessor stopped.
+bool record_intervals(ArenaWriter& arena, std::atomic<std::uint64_t>& recorded) {
+  auto journal = Journal::open(arena, journal_key);
+  if (!journal) return false;
+  const auto last = look_through(*journal, recorded);
+  if (!last) return false;
+  for (std::uint64_t number = *last + 1; number <= entries_count; ++number) {
+    if (!journal->append({1, 0, number})) return false;
+    recorded = number;
+    if (number % interval_count == 0) journal->give_back(0, journal->last_chunk());
+  }
+  return arena.pool_live() < 16 * interval_count + (200 << 10);
+}
+
+TEST_CASE("crash: at whatever step a journal gives memory back, its successor finds what it needs",
+          "[log][crash]") {
+  for (std::string_view step :
+       {"shorten:link-opened", "shorten:linked-over", "shorten:chunk-freed", "recycle:header-written",
+        "journal:chunk-initialised", "journal:link-written"}) {
+    for (const std::uint64_t count : {1, 2, 3, 5}) {
+      INFO(step << " at its pass " << count);
+      Shared shared;
+      const pid_t child = ::fork();
+      REQUIRE(child >= 0);
+      if (child == 0) {
+        auto arena = ArenaWriter::open(shared.arena(), small_arena());
+        arm_crash_point(step, count);
+        ::_exit(record_intervals(**arena, shared.progress->recorded) ? 0 : 1);
+      }
+      int status = 0;
+      REQUIRE(::waitpid(child, &status, 0) == child);
+      REQUIRE(WIFSIGNALED(status));
+      auto adopted = ArenaWriter::adopt(shared.arena(), small_arena());
+      REQUIRE(adopted);
+      CHECK((*adopted)->find_damage().empty());
+      CHECK(record_intervals(**adopted, shared.progress->recorded));
+      JournalReader reader({shared.base, arena_bytes}, journal_key);
+      std::uint64_t last = 0;
+      while (const auto entry = reader.read_next()) last = entry->value;
+      CHECK(last == entries_count);
+      CHECK_FALSE(reader.is_damaged());
     }
   }
 }

@@ -51,10 +51,16 @@ class CutMarks {
 /// Threads: one. The mapping must outlive it.
 class CutReader {
  public:
-  /// The first `restored_count` entries of the journal were put there for a process that resumes, and are not
-  /// told. Behind them comes a mark, if anything.
-  CutReader(PeerArena arena, LogKey key, std::uint64_t restored_count = 0)
-      : reader_(arena, key), restored_left_(restored_count), told_(restored_count) {}
+  /// Entries that were put into a journal for a process that resumes: so many, of which the last has the
+  /// index before `end`. There are fewer than that where some are no longer needed.
+  struct Restored {
+    std::uint64_t count = 0;
+    std::uint64_t end = 0;
+  };
+  /// The journal begins with what was restored, which is not told. Behind it comes a mark, if anything.
+  CutReader(PeerArena arena, LogKey key) : CutReader(arena, key, {0, 0}) {}
+  CutReader(PeerArena arena, LogKey key, Restored restored)
+      : reader_(arena, key), restored_left_(restored.count), told_(restored.end) {}
 
   struct Piece {
     std::uint64_t first = 0;  ///< the index of the first entry, marks not counted

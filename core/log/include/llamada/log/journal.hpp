@@ -20,10 +20,11 @@ struct JournalEntry {
 };
 
 /// An append-only sequence of 16-byte entries in the arena, for the process's successor to read: what the
-/// facade keeps its determinants in. It keeps everything. Byte layout: docs/internals/arena.md, "Journals".
+/// facade keeps its determinants in. It keeps everything but what give_back() names. Byte layout:
+/// docs/internals/arena.md, "Journals".
 ///
 /// Reading begins at the first entry and is apart from appending: a successor reads what it adopted, then
-/// appends.
+/// appends. give_back() ends all reading.
 ///
 /// Threads: the application's. Movable. The arena must outlive it.
 class Journal {
@@ -57,7 +58,7 @@ class Journal {
     return entry_in(*last_);
   }
 
-  /// Entries there are.
+  /// Entries there are, without those that were given back.
   std::uint64_t size() const { return size_; }
   /// How many of them were there when it was opened.
   std::uint64_t adopted_size() const { return adopted_size_; }
@@ -68,6 +69,15 @@ class Journal {
   std::optional<JournalEntry> read_next();
   /// How many entries have been read.
   std::uint64_t read_count() const { return read_count_; }
+
+  /// The ordinal of the chunk in which the last entry lies; 0 without one. Chunks are numbered from 0.
+  std::uint64_t last_chunk() const;
+  /// The ordinal of the chunk in which the entry lies that was read last; 0 without one.
+  std::uint64_t read_chunk() const { return chunks_.empty() ? 0 : chunks_[read_chunk_].ordinal; }
+  /// Gives back the memory of all entries in the chunks between these two, which stay, and of which `last` is
+  /// not behind last_chunk(). Entries beside them in both chunks stay, too: a successor reads some that it
+  /// does not need, with a gap among them. JournalReaders must have read all entries up to one in `last`.
+  void give_back(std::uint64_t first, std::uint64_t last);
 
  private:
   void add(const JournalEntry& entry) {
@@ -99,7 +109,7 @@ class Journal {
   std::uint64_t size_ = 0;
   std::uint64_t adopted_size_ = 0;
   std::uint64_t read_count_ = 0;
-  std::size_t read_chunk_ = 0;
+  std::size_t read_chunk_ = 0;  // its index in chunks_
   std::uint32_t read_place_ = 0;
 };
 

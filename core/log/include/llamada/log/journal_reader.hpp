@@ -9,7 +9,8 @@
 namespace llamada::log {
 
 /// Reads the journal of another process, which may append meanwhile, or be dead. It believes nothing
-/// (PeerArena): a journal that cannot be one reads as damaged, and stays so.
+/// (PeerArena): a journal that cannot be one reads as damaged, and stays so. The owner may give back only
+/// chunks that this reader has left.
 ///
 /// Threads: one. The mapping must outlive it.
 class JournalReader {
@@ -24,13 +25,13 @@ class JournalReader {
   std::optional<JournalEntry> last() const;
   std::uint64_t read_count() const { return read_count_; }
   bool is_damaged() const { return is_damaged_; }
-  /// The most entries that there can be in the arena.
+  /// The most entries that there can be in the arena at a time.
   std::uint64_t entries_max() const { return arena_.size_bytes / sizeof(JournalCell); }
 
  private:
   bool find_first_chunk();
   bool follow_link(const JournalCell& link);
-  bool enter(Offset offset, std::uint64_t ordinal, std::optional<std::uint32_t> generation);
+  bool enter(const Chunk& chunk);
   bool damaged() {
     is_damaged_ = true;
     return false;
