@@ -145,7 +145,11 @@ Result<Copied> copy_process() {
     const int error = errno;
     set_signals(copied.signals, nullptr);
     if (child < 0) return system_failure("clone", error);
-    return copied;
+    copied.copy = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    if (copied.copy) return copied;
+    const int open_error = errno;
+    ::syscall(SYS_kill, child, SIGKILL);
+    return system_failure("pidfd_open", open_error);
   }
   copied.is_copy = true;
   ::syscall(SYS_setpgid, 0, 0);
@@ -167,6 +171,10 @@ Status go_on_with(std::span<const FileDescriptor> streams, const sigset_t& signa
     if (::syscall(SYS_dup3, streams[stream].get(), stream, 0) < 0) return system_failure("dup3");
   set_signals(signals, nullptr);
   return {};
+}
+
+void end_other(const FileDescriptor& copy) {
+  ::syscall(SYS_pidfd_send_signal, copy.get(), SIGKILL, nullptr, 0);
 }
 
 void end_copy() {

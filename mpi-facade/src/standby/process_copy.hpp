@@ -20,11 +20,12 @@ std::string obstacle_in_process(std::span<const std::byte> arena);
 struct Copied {
   bool is_copy = false;
   pid_t original = 0;
-  sigset_t signals{};  ///< blocked before; in the copy all are
+  FileDescriptor copy;  ///< in the original: a pidfd
+  sigset_t signals{};   ///< blocked before; in the copy all are
 };
 /// Makes a copy of the process, a child of the same parent in a process group of its own, which dies with
 /// that parent. The process must have one thread. No handlers for forks are called. Errors: those of the
-/// system.
+/// system; there is no copy then.
 Result<Copied> copy_process();
 
 /// In the copy: standard streams that lead nowhere, so that nobody waits for their ends.
@@ -33,5 +34,7 @@ void let_go_of_streams();
 Status go_on_with(std::span<const FileDescriptor> streams, const sigset_t& signals);
 /// In a copy that is of no use.
 [[noreturn]] void end_copy();
+/// Ends another one (a pidfd).
+void end_other(const FileDescriptor& copy);
 
 }  // namespace llamada::mpi::standby

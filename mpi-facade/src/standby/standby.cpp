@@ -98,7 +98,7 @@ void Standby::fork(const ProgramFiles& files) {
   if (!copied) return skip(copied.error().text());
   tries_ = 0;
   if (copied->is_copy) {
-    before.copied = *copied;
+    before.copied = std::move(*copied);
     be_parked(files, written, before);
     pace_.skipped(clock_.monotonic());
     return;
@@ -114,15 +114,15 @@ void Standby::fork(const ProgramFiles& files) {
 }
 
 /// Waits to be the rank, and then leaves a copy of itself in its place: a rank that dies again goes on from
-/// the same call. Returns in the one that becomes the rank, with its standard streams.
-std::vector<FileDescriptor> Standby::await_turn(std::uint64_t call, bool& has_left_another) {
+/// the same call. Returns in the one that becomes the rank.
+Standby::Turn Standby::await_turn(std::uint64_t call) {
   for (;;) {
     auto streams = runtime_.world->park(call);
     if (!streams) end_copy();
     LLAMADA_CRASH_POINT("standby:chosen");
-    const auto copied = copy_process();
-    has_left_another = copied.has_value();
-    if (!copied || !copied->is_copy) return std::move(*streams);
+    auto copied = copy_process();
+    if (!copied) return {std::move(*streams), {}};
+    if (!copied->is_copy) return {std::move(*streams), std::move(copied->copy)};
     disarm_crash_points();  // a step that a test has armed ends one process
   }
 }
@@ -132,12 +132,16 @@ void Standby::be_parked(const ProgramFiles& files, const WrittenOutput& written,
   World& world = *runtime_.world;
   Engine& engine = *runtime_.engine;
   const std::uint64_t calls = runtime_.calls.begun();
-  const auto must = [](const auto& done) {
-    if (!done) end_copy();
-  };
   let_go_of_streams();
-  bool has_left_another = false;
-  must(go_on_with(await_turn(calls, has_left_another), before.copied.signals));
+  Turn turn = await_turn(calls);
+  const auto must = [&turn](const auto& done) {
+    if (done) return;
+    // The copy that it has left would come to the same end.
+    if (turn.other) end_other(turn.other);
+    end_copy();
+  };
+  must(go_on_with(turn.streams, before.copied.signals));
+  turn.streams.clear();
   LLAMADA_CRASH_POINT("standby:woken");
   must(files.reopen());
   must(world.take_over());
@@ -148,7 +152,7 @@ void Standby::be_parked(const ProgramFiles& files, const WrittenOutput& written,
   runtime_.threads.main = ::syscall(SYS_gettid);
   runtime_.calls.forget_watches();
   runtime_.calls.go_on_at(calls);
-  world.arena().count(log::Counter::standbys_woken, 1, log::Counter::standbys_made, has_left_another ? 1 : 0);
+  world.arena().count(log::Counter::standbys_woken, 1, log::Counter::standbys_made, turn.other ? 1 : 0);
   world.goes_on_as_copy(written, clock_.monotonic() - before.now);
   became_rank_();
   interpose::become_rank_thread();

@@ -43,7 +43,12 @@ class Standby {
   bool is_under_way() const;
   std::string obstacle() const;
   void skip(const std::string& why);
-  std::vector<FileDescriptor> await_turn(std::uint64_t call, bool& has_left_another);
+  /// What a copy has that becomes the rank.
+  struct Turn {
+    std::vector<FileDescriptor> streams;
+    FileDescriptor other;  ///< the copy that it has left (pidfd); none: it could not
+  };
+  Turn await_turn(std::uint64_t call);
   void be_parked(const ProgramFiles& files, const WrittenOutput& written, const struct BeforeCopy& before);
 
   Runtime& runtime_;
