@@ -65,7 +65,13 @@ bool Channel::publish_slowly(const RecordHead& head, std::span<const std::byte> 
 
 std::optional<std::span<std::byte>> Channel::room(std::size_t bytes, log::LogWriter::Filling filling,
                                                   std::size_t run_bytes) {
-  return own_log_.room(bytes, filling, run_bytes, [this](const Error& error) { no_room(error); });
+  const auto look = [&] {
+    return own_log_.room(bytes, filling, run_bytes, [this](const Error& error) { no_room(error); });
+  };
+  const std::size_t readers = own_log_.reader_count();
+  const auto space = look();
+  // A reader that was not known yet may have read all: it does not say so again.
+  return space || own_log_.reader_count() == readers ? space : look();
 }
 
 void Channel::commit(const RecordHead& head, std::uint64_t bytes_given) {

@@ -88,7 +88,9 @@ void Loans::give_back(int member, bool was_reached) {
 }
 
 void Loans::pass(int member, const log::Record& record) {
-  if (is_loan(record)) owe(member, {static_cast<Kind>(record.kind), ordinal_of(record), true});
+  if (!is_loan(record)) return;
+  owe(member, {static_cast<Kind>(record.kind), ordinal_of(record), true});
+  (void)settle();
 }
 
 void Loans::owe(int member, const Debt& debt) {

@@ -264,9 +264,12 @@ void Alltoall::take_own() {
 }
 
 bool Alltoall::step() {
-  const bool sent = sending_.step();
+  bool sent = sending_.step();
   const bool received = receiving_.step();
   take_own();
+  // What was taken may have lain before the word that a loan is over: nobody wakes this member for that
+  // again.
+  if (!sent) sent = sending_.step();
   return received && sent && channel_.loans().settle();
 }
 

@@ -14,7 +14,7 @@
 namespace llamada::mpi::coll {
 
 /// How a blocked collective waits: everything else that the rank has to serve goes on meanwhile, among it
-/// Channel::skip_stale() of all channels.
+/// Channel::skip_stale() of all channels, also behind the last call of `done` before the rank sleeps.
 class Waiter {
  public:
   virtual ~Waiter() = default;
@@ -172,7 +172,7 @@ class Machine {
   virtual ~Machine() = default;
   /// Its turn has come: called once, before the first step().
   virtual void begin() = 0;
-  /// Goes on as far as it can without waiting; true when this member's part is done.
+  /// Goes on as far as it can without waiting, or it sleeps for too long; true when its part is done.
   virtual bool step() = 0;
 
   /// step() until that has been true, or the members' calls do not fit; then nothing any more.

@@ -81,9 +81,15 @@ void Waiting::wait_slowly(WaitWork& work, unsigned rounds, const std::function<b
   if (rounds < yields_before_sleep_ &&
       yielding_.yield(crowded ? ranks : 0, crowded || cores_ < ranks ? 0 : cores_))
     return;
-  if (rounds == 0) work.look_around();
   static_cast<void>(since());
-  world_.sleep([&] { return work.anything_new() || done(); });
+  const auto goes_on = [&] { return work.anything_new() || done(); };
+  world_.sleep([&] {
+    if (goes_on()) return true;
+    // Behind the moment from which on this rank is woken, and behind what it has just taken: whoever waits
+    // for room that this rank holds wakes it no more than once.
+    work.look_around();
+    return goes_on();
+  });
 }
 
 /// True when there was something to do after all, and the answer is to come later. The look comes after the

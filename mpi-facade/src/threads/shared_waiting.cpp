@@ -118,9 +118,15 @@ void SharedWaiting::sleep(Waiter& self) {
   unsigned depth = 0;
   poller_sleeps_ = true;
   poller_woken_ = false;
-  work_.sleep([&] {
+  const auto goes_on = [&] {
     tell_those_done();
-    if (work_.anything_new() || self.done()) return true;
+    return work_.anything_new() || self.done();
+  };
+  work_.sleep([&] {
+    if (goes_on()) return true;
+    // As Waiting::wait_slowly() does.
+    work_.look_around();
+    if (goes_on()) return true;
     // From here on others come in; before they leave they look whether the sleep is to end.
     set_current_call(CallId::none);
     depth = lock_.let_go();

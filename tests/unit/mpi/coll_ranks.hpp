@@ -32,7 +32,12 @@ class ChannelWaiter final : public Waiter {
       if (spins < 20)
         std::this_thread::yield();
       else
-        world_.sleep([&] { return (link && link->carry()) || done(); });
+        world_.sleep([&] {
+          if ((link && link->carry()) || done()) return true;
+          // Behind what done() has taken there may lie what holds a writer's room.
+          channel_.skip_stale();
+          return false;
+        });
     }
   }
 

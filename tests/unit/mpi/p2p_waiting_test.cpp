@@ -43,10 +43,11 @@ struct Story final : WaitWork {
 
 /// The first of so many ranks: one alone has a core, several in one process have not.
 struct Rank {
-  explicit Rank(int ranks, unsigned yields_before_sleep = 2) {
+  explicit Rank(int ranks, unsigned yields_before_sleep = 2,
+                std::chrono::nanoseconds sleep_max = std::chrono::milliseconds(1)) {
     InProcessJob::Options options;
     options.size = ranks;
-    options.sleep_max = std::chrono::milliseconds(1);
+    options.sleep_max = sleep_max;
     job = std::move(*InProcessJob::create(options));
     world = std::move(*job->attach(0));
     waiting = std::make_unique<Waiting>(*world, clock, yields_before_sleep);
@@ -82,21 +83,47 @@ TEST_CASE("waiting: a rank with a core yields after its last look") {
   CHECK(story.notes[7] == "in vain");
 }
 
-TEST_CASE("waiting: a rank without a core yields at once, looks around, and then sleeps") {
+TEST_CASE(
+    "waiting: a rank without a core yields at once, looks around, and looks around again before it sleeps") {
   Rank rank(2);
   CHECK(rank.waiting->spin_rounds() == 0);
   Story story;
-  rank.wait(story, 9);
+  rank.wait(story, 11);
   // After one yield it need not look around: it has not waited long.
   CHECK(story.notes == std::vector<std::string>{"progress", "in vain", "progress", "in vain", "around",
-                                                "progress", "in vain", "around", "new", "progress"});
+                                                "progress", "in vain", "around", "new", "around", "new",
+                                                "progress"});
 }
 
 TEST_CASE("waiting: a rank that may not yield looks around before it sleeps") {
   Rank rank(2, 0);
   Story story;
-  rank.wait(story, 4);
-  CHECK(story.notes == std::vector<std::string>{"progress", "in vain", "around", "new", "progress"});
+  rank.wait(story, 5);
+  CHECK(story.notes == std::vector<std::string>{"progress", "in vain", "new", "around", "new", "progress"});
+}
+
+// As a rank that holds another one's room by records that are of no use: it is woken once, by whoever waits
+// for the room.
+TEST_CASE("waiting: a rank that is woken right behind a look around looks again before it sleeps") {
+  struct Held final : WaitWork {
+    World& waker;
+    int looks = 0;
+    explicit Held(World& world) : waker(world) {}
+    bool progress() override { return false; }
+    void make_ready(unsigned) override {}
+    bool waited_in_vain(const std::function<bool()>&) override { return false; }
+    void look_around() override {
+      if (++looks == 1) waker.wake(0);
+    }
+    bool anything_new() override { return false; }
+    void report_wait(std::uint32_t, const Awaits*, std::chrono::nanoseconds) override {}
+  };
+  Rank rank(2, 0, std::chrono::hours(1));  // whoever is not woken hangs
+  const auto waker = std::move(*rank.job->attach(1));
+  Held held(*waker);
+  const auto done = [&held] { return held.looks > 1; };
+  rank.waiting->wait_until(held, done);
+  CHECK(held.looks > 1);
 }
 
 TEST_CASE("waiting: a rank that goes on neither yields nor sleeps") {
