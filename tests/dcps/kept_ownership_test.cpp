@@ -1,8 +1,13 @@
 // OWNERSHIP EXCLUSIVE of kept topics: a late reader gets what a reader got that was there all the time,
 // wherever the service was killed.
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "kept_world.hpp"
 #include "llamada/base/random.hpp"
@@ -177,6 +182,47 @@ TEST_CASE("kept ownership: a late reader gets what was heard, wherever services 
   services[0]->kill();
   if (!has_two) services[0]->start();
   CHECK(contest.past() == text(contest.heard));
+}
+
+TEST_CASE("kept ownership: of two that write at once only the owner is kept, while services are killed",
+          "[kept]") {
+  constexpr int weak = 0, strong = 1, kill_count = 15;
+  constexpr std::int32_t of_the_weak = 1'000'000;
+  Contest contest(qos::DurabilityKind::persistent);
+  Persistd& service = contest.kept_world.service();
+  contest.write(strong, 1);
+  std::int32_t next[] = {of_the_weak, 1};
+  const std::int32_t first = contest.heard[1].back();
+  next[strong] = first + 1;
+  Random random(11);
+  for (int kills = 0; kills < kill_count; ++kills) {
+    service.start();
+    std::atomic<bool> is_killed = false;
+    std::thread killer([&, delay = std::chrono::microseconds(random.below(40'000))] {
+      std::this_thread::sleep_for(delay);
+      service.send(SIGKILL);
+      is_killed = true;
+    });
+    while (!is_killed)
+      for (const int k : {weak, strong}) {
+        const auto count = static_cast<std::int32_t>(1 + random.below(10));
+        contest.writers[k]->write("w", 1, next[k], count);
+        next[k] += count;
+      }
+    killer.join();
+    service.kill();
+  }
+  service.start();
+  contest.await_kept();
+  auto late = contest.world().reader(contest.policies[0]);
+  REQUIRE(late->wait_for_historical_data(watchdog));
+  Values values;
+  take_into(values, *late);
+  const auto& of_one = values[1];
+  INFO(fmt::format("{} of the weak were written", next[weak] - of_the_weak));
+  CHECK(std::count_if(of_one.begin(), of_one.end(), [](auto value) { return value >= of_the_weak; }) == 0);
+  CHECK(std::is_sorted(of_one.begin(), of_one.end()));
+  CHECK(of_one.size() == static_cast<std::size_t>(next[strong] - first));
 }
 
 }  // namespace llamada::dcps::test
