@@ -29,15 +29,15 @@ Status JobShortening::go_on(const JobPast& past) {
   const auto read_all = [&](const char* name, const std::function<void(const store::Item&)>& take) {
     if (status) status = streams_.read(name, take);
   };
-  read_all(job_stream::output, [&](const store::Item& item) {
-    ByteReader head(item.head);
-    const auto first = head.number<std::uint64_t>();
-    if (is_whole(item)) output_[item.group].push_back({item.number, {first, first + item.body.size()}});
-  });
   read_all(job_stream::checkpoint, [&](const store::Item& item) {
     if (auto written = sizes_in(item); written && is_whole(item))
       has_checkpoint(
           {static_cast<std::uint32_t>(item.group), item.number, past.last_cut, std::move(*written)});
+  });
+  read_all(job_stream::output, [&](const store::Item& item) {
+    ByteReader head(item.head);
+    const auto first = head.number<std::uint64_t>();
+    if (is_whole(item)) note_output(item.group, {item.number, {first, first + item.body.size()}});
   });
   for (const char* name : {job_stream::gap, job_stream::output_gap})
     read_all(name, [&](const store::Item& item) { gaps_[{name, item.group}] = item.number; });
@@ -49,7 +49,12 @@ void JobShortening::has(const JournalPiece& piece) {
 }
 
 void JobShortening::has_output(std::uint64_t group, const Gap& bytes) {
-  output_[group].push_back({streams_.last(job_stream::output), bytes});
+  note_output(group, {streams_.last(job_stream::output), bytes});
+}
+
+/// What was written before the first checkpoint is never dropped.
+void JobShortening::note_output(std::uint64_t group, const OutputItem& item) {
+  if (first_written_) output_[group].push_back(item);
 }
 
 void JobShortening::has_checkpoint(std::uint32_t number, const OutputSizes& written) {

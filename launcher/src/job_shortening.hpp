@@ -51,6 +51,7 @@ class JobShortening {
     Gap bytes;
   };
 
+  void note_output(std::uint64_t group, const OutputItem& item);
   void has_checkpoint(Checkpoint checkpoint);
   Status drop(const KeptJournals::Gap& gap, std::uint32_t checkpoint);
   Status drop_output(const OutputSizes& written);
