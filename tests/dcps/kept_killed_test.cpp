@@ -48,6 +48,31 @@ TEST_CASE("kept: instances of a living writer stay alive while the service that 
   CHECK(eventually([&] { return take() && changes == sensor_count; }));
 }
 
+TEST_CASE("kept: a reader that is behind a living writer misses nothing when a service starts", "[kept]") {
+  KeptWorld kept_world;
+  Policies policies = kept(qos::DurabilityKind::transient, 1);
+  policies.reader.resource_limits.max_samples_per_instance = 2;
+  auto reader = kept_world.world().reader(policies);
+  Peer writer(kept_world.world().socket_name(), "writer");
+  writer.make_writer("w", policies);
+  writer.await_matched("w");
+  // The third sample of sensor 1 has no room yet. The service keeps the newest of each sensor only.
+  writer.write("w", 1, 1, 3);
+  REQUIRE(eventually([&] { return reader->read()->size() == 2; }));
+  writer.write("w", 2, 1);
+  writer.write("w", 1, 4);
+  kept_world.service().start();
+  // Its writer has come, and what can be read of it has been read.
+  REQUIRE(eventually([&] { return reader->subscription_matched_status().total_count == 2; }));
+  std::this_thread::sleep_for(300ms);
+  std::string text;
+  (void)eventually([&] {
+    if (const std::string more = take_text(*reader); !more.empty()) text += (text.empty() ? "" : " ") + more;
+    return text.size() >= 19;
+  });
+  CHECK(text == "1:1 1:2 1:3 1:4 2:1");  // by instance
+}
+
 /// The driver of a node as a process of its own.
 class DriverProcess {
  public:

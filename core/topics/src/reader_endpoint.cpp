@@ -123,8 +123,8 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
   stream.past = past_.get();
   if (is_from_service(stream))
     past_->progressed(writer.id.participant, participant_.now_ns());
-  else
-    stream.held = past_ && past_->holds();
+  else if (past_)
+    hold(stream, past_->holds());
   if (!writer_lives) {
     streams_.back()->gone = true;
     start(stream, nullptr);
@@ -180,17 +180,24 @@ void ReaderImplementation::hold_writers() {
   bool has_gone = false;
   for (const auto& stream : streams_) {
     if (is_from_service(*stream) || stream->writer_is_there()) continue;
-    stream->held = false;
+    hold(*stream, false);
     has_gone = true;
   }
   if (has_gone) return;
   bool has_released = false;
   for (const auto& stream : streams_) {
-    if (is_from_service(*stream) || !std::exchange(stream->held, false)) continue;
+    if (is_from_service(*stream) || !stream->held) continue;
+    hold(*stream, false);
     if (stream->started()) stream->show_claims();
     has_released = true;
   }
   if (has_released) participant_.transport.wake(participant_.transport.slot());  // there is something to read
+}
+
+/// Only of a reader with a past.
+void ReaderImplementation::hold(Stream& stream, bool holds) {
+  stream.held = holds;
+  if (!holds) past_->follow(stream.writer.guid);
 }
 
 void ReaderImplementation::look_at_services(const std::vector<std::uint64_t>& services, bool has_standby) {
@@ -222,6 +229,7 @@ void ReaderImplementation::drop_finished() {
     const bool matched = stream->started();
     if (died) over_.insert(stream->writer.id);
     stream->finish();
+    if (past_) past_->unfollow(stream->writer.guid);
     if (matched) events_.on_unmatched(stream->writer.id, died);
     participant_.retired_streams.push_back(std::move(stream));
   }

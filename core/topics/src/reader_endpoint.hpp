@@ -45,6 +45,7 @@ class ReaderImplementation final : public ReaderEndpoint {
   bool may_end(Stream& stream);
   bool is_from_service(const Stream& stream) const { return past_ && stream.writer.only_with.has_value(); }
   void hold_writers();
+  void hold(Stream& stream, bool holds);
   std::int64_t keep_time_of_past(std::int64_t now_ns);
   std::int64_t lease_end(const Stream& stream) const;
 

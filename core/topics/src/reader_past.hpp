@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,12 @@ class ReaderPast {
     return found != through_.end() && origin.number <= found->second;
   }
   void add(const Origin& origin) { through_[origin.writer] = origin.number; }
+  /// The reader reads this writer, which it does not hold. So all that it has written comes from itself: a
+  /// service's sample of it may have others before it that the reader has not come to.
+  void follow(const Guid& writer) { followed_.insert(writer); }
+  /// There is nothing more to read of it.
+  void unfollow(const Guid& writer) { followed_.erase(writer); }
+  bool follows(const Guid& writer) const { return followed_.contains(writer); }
   /// A service has judged the samples of the origin's writer up to this one. Only of writers that are held:
   /// what others have written comes from them.
   void add_judged(const Origin& origin) {
@@ -76,6 +83,7 @@ class ReaderPast {
   std::string topic_;
   std::map<Guid, std::uint64_t> through_;  // the last number of each origin
   std::map<Guid, std::vector<std::uint64_t>> claims_;
+  std::set<Guid> followed_;
   std::map<std::uint64_t, Service> services_;
   std::int64_t lost_ns_ = never_ns;  // since when the next service is awaited, which gives what is missing
   bool has_looked_ = false;

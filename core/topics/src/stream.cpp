@@ -73,7 +73,7 @@ bool Stream::deliver(Sample&& sample, const std::optional<Origin>& origin) {
     return true;
   }
   const Origin first = origin ? *origin : Origin{writer.guid, sequence};
-  if (past != nullptr && past->has(first)) {
+  if (past != nullptr && (past->has(first) || (origin && past->follows(origin->writer)))) {
     if (!origin) events_->on_known_sample(writer.id, sample.header());
     taken_ = sequence;
     return true;

@@ -80,6 +80,16 @@ TEST_CASE("reader's past: a sample is known by its origin", "[topics]") {
   CHECK_FALSE(past.has({Guid{1, 3}, 1}));
 }
 
+TEST_CASE("reader's past: what a writer that is read has written comes from itself", "[topics]") {
+  ReaderPast past("topic");
+  CHECK_FALSE(past.follows(writer));
+  past.follow(writer);
+  CHECK(past.follows(writer));
+  CHECK_FALSE(past.follows(Guid{1, 3}));
+  past.unfollow(writer);
+  CHECK_FALSE(past.follows(writer));
+}
+
 TEST_CASE("reader's past: one that stands by is about to serve, and is waited for", "[topics]") {
   ReaderPast past("topic");
   past.look({}, true, 0);
