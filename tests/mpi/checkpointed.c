@@ -1,8 +1,8 @@
-/* checkpointed STEPS MICROSECONDS EVERY FILE [FIRST]: in each step rank 0 receives from all others, whoever comes
- * first, after as many vain looks as it takes. It prints what it got and when, appends the same to FILE, and
- * says at the end what the FNV-1a of all of its output is: nobody can tell that from anything but this run.
- * Every EVERY steps, from step FIRST on, all ranks take a checkpoint. On standard error each rank says how many steps its process
- * has run. */
+/* checkpointed STEPS MICROSECONDS EVERY FILE [FIRST]: in each step rank 0 receives from all others, whoever
+ * comes first, after as many vain looks as it takes. It prints what it got and when, appends the same to
+ * FILE, and says at the end what the FNV-1a of all of its output is: nobody can tell that from anything but
+ * this run. Every EVERY steps, from step FIRST on, all ranks take a checkpoint. On standard error each rank
+ * says how many steps its process has run. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <llamada-checkpoint.h>
