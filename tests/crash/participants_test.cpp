@@ -11,10 +11,10 @@ namespace {
 
 /// Steps of the MPI library's own logs and journals: crash_test.cpp, tests/system/facade_steps_test.cpp.
 bool is_of_the_facade(const std::string& point) {
-  return point.starts_with("journal:") || point.starts_with("shorten:") ||
-         point.starts_with("directory:cursor") || point.starts_with("directory:endpoint") ||
-         point == "publish:announced" || point == "attach:links-opened" || point == "publish:some-equal" ||
-         point == "publish:some-filled" || point.starts_with("publish:withdraw");
+  return point.starts_with("journal:") || is_of_checkpoints(point) || point.starts_with("directory:cursor") ||
+         point.starts_with("directory:endpoint") || point == "publish:announced" ||
+         point == "attach:links-opened" || point == "publish:some-equal" || point == "publish:some-filled" ||
+         point.starts_with("publish:withdraw");
 }
 
 /// Steps at which the pool gives free memory another shape, which these parties hardly need:

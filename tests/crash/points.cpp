@@ -27,11 +27,13 @@ std::string passes_so_far() {
 bool is_of_endpoints(const std::string& point) {
   const std::string operation = point.substr(0, point.find(':'));
   return std::set<std::string>{"endpoint", "describe", "match", "grant", "discard",
-                               "slot",     "holds",    "join",  "split", "shorten"}
+                               "slot",     "holds",    "join",  "split"}
       .contains(operation);
 }
 
 bool is_of_standbys(const std::string& point) { return point.starts_with("standby:"); }
+
+bool is_of_checkpoints(const std::string& point) { return point.starts_with("shorten:"); }
 
 std::set<std::string> points_in(const char* folder) {
   return test::crash_points_in(std::filesystem::path(LLAMADA_SOURCES) / folder);

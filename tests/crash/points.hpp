@@ -23,6 +23,8 @@ std::set<std::string> points_in_sources();
 bool is_of_endpoints(const std::string& point);
 /// Steps of parked copies of ranks: tests/mpi/standby.py.
 bool is_of_standbys(const std::string& point);
+/// Of journals that a checkpoint shortens: tests/unit/log and the MPI programs with checkpoints pass them.
+bool is_of_checkpoints(const std::string& point);
 
 std::string only_in(const std::set<std::string>& left, const std::set<std::string>& right);
 
