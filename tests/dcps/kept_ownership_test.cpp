@@ -50,10 +50,17 @@ struct Contest {
   World& world() { return kept_world.world(); }
   void start_writer(int k) {
     writers[k] = std::make_unique<Peer>(world().socket_name(), fmt::format("writer-{}-{}", k, ++value));
-    const std::size_t count = reader->matched_publications().size();
     writers[k]->make_writer("w", policies[k]);
-    REQUIRE(eventually([&] { return reader->matched_publications().size() > count; }));
+    REQUIRE(eventually([&] { return matches(k); }));
     claims[k].clear();
+  }
+  /// Whether the reader matches this writer. Services' writers have another strength.
+  bool matches(int k) const {
+    const auto all = reader->matched_publications();
+    return std::any_of(all.begin(), all.end(), [&](InstanceHandle each) {
+      const auto data = reader->matched_publication_data(each);
+      return data && data->qos.ownership_strength.value == policies[k].writer.ownership_strength.value;
+    });
   }
   /// The reader that is there has seen what the writer has done: each has a sensor that no other one writes.
   void write_marker(int k) {
@@ -76,9 +83,8 @@ struct Contest {
   }
   /// Its instances go to the other one, and a new writer comes.
   void replace(int k) {
-    const std::size_t count = reader->matched_publications().size();
     writers[k]->kill();
-    REQUIRE(eventually([&] { return reader->matched_publications().size() < count; }));
+    REQUIRE(eventually([&] { return !matches(k); }));
     start_writer(k);
     write_marker(k);
   }

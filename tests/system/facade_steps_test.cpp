@@ -104,6 +104,7 @@ const std::vector<Step> steps = {
     {"shared-pointer:moved", Step::live},
     {"shared-pointer:unlocked", Step::live},
     {"standby:begun", Step::standby},
+    {"standby:chosen", Step::standby},
     {"standby:logs-opened", Step::standby},
     {"standby:made", Step::standby},
     {"standby:replaying", Step::standby},

@@ -22,6 +22,8 @@ Status Channel::take_over(std::function<bool()> may_contribute) {
     other.cursors_scan = {};
   }
   if (auto taken = own_log_.take_over(world_.arena(), std::move(may_contribute)); !taken) return taken;
+  for (int member = 0; member < size(); ++member)
+    if (member != self()) peer(member).log.reader().take_over_cursor();
   if (is_on_one_node()) return {};
   own_log_.publish_to(world_, key_, members_.world_ranks());
   for (int member = 0; member < size(); ++member) {

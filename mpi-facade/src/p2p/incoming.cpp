@@ -88,7 +88,10 @@ bool Incoming::find_bulk(int from, Stream& stream) {
 Status Incoming::take_over() {
   for (std::size_t index = 0; index < streams_.size(); ++index) {
     Stream& stream = streams_[index];
-    if (!stream.met || !stream.source.is_copy) continue;
+    if (!stream.met) continue;
+    stream.reader.take_over_cursor();
+    stream.bulk.take_over_cursor();
+    if (!stream.source.is_copy) continue;
     const int from = static_cast<int>(index);
     const log::LogKey key = message_log_key(world_.rank(), world_.checkpoint());
     stream.source = world_.source_behind(from, key, stream.reader.records_before());

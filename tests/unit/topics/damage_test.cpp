@@ -357,6 +357,11 @@ TEST_CASE("damage: a reader finds that its own cursor has changed", "[topics]") 
   CHECK_FALSE(reader.is_cursor_damaged());
   (*cursor)->consumed = 2;
   CHECK(reader.is_cursor_damaged());
+  // A copy of the process finds what the original has stored since, and never goes back.
+  reader.take_over_cursor();
+  CHECK_FALSE(reader.is_cursor_damaged());
+  reader.release(1);
+  CHECK((*cursor)->consumed == 2);
 }
 
 TEST_CASE("damage: a reader that has waited long finds why it waits in vain", "[topics]") {

@@ -175,6 +175,11 @@ class LogReader {
     store_cursor(chunk_ordinal);
   }
 
+  /// In a copy of the process that takes over from it: the original may have stored the cursor since.
+  void take_over_cursor() {
+    if (cursor_ != nullptr) released_ = cursor_->consumed.load(std::memory_order_relaxed);  // own word
+  }
+
   /// A record that cannot be was found; peek() gives nothing any more.
   bool failed() const { return failed_; }
   /// Why (closed); only when failed().
