@@ -34,10 +34,21 @@ class Pair:
 
     def align(self, index):
         """It starts beside the other one, and has all when this returns; what is wrong, or nothing."""
-        return self.start(index) or self.await_aligned(index)
+        before = self.aligned_count(1 - index)
+        return self.start(index) or self.await_aligned(index, before)
 
-    def await_aligned(self, index):
-        return None if self.services[index].await_line("is aligned with") else f"service {index} is not aligned"
+    def aligned_count(self, index):
+        """How often it has said so."""
+        return sum("is aligned with" in line for _, line in list(self.services[index].lines))
+
+    def await_aligned(self, index, before_of_other=None):
+        """Where the other one has stood still for seconds, the one that has started serves, and the other one aligns."""
+        until = time.monotonic() + kept_bed.PATIENCE_S
+        while time.monotonic() < until:
+            if self.aligned_count(index) > 0 or before_of_other is not None and self.aligned_count(1 - index) > before_of_other:
+                return None
+            time.sleep(0.002)
+        return f"service {index} is not aligned"
 
     def kill(self, index):
         kept_bed.kill_together([self.services[index].pid])
