@@ -109,9 +109,14 @@ Result<bool> Player::wait_until(const std::function<bool()>& has_come, Seconds a
     const Seconds left = at_most - (clock_.monotonic() - start);
     if (interrupted_ || left <= 0s) return false;
     const auto sleep = std::min<Seconds>(left, sleep_at_most);
-    const auto slept =
-        participant_.wait([] { return false; }, std::chrono::duration_cast<std::chrono::nanoseconds>(sleep));
-    if (!slept) return tl::unexpected<Error>(slept.error());
+    Status polled;
+    const auto look_again = [&] {  // what has come since rang nobody
+      polled = participant_.poll();
+      return !polled || has_come();
+    };
+    Status slept = participant_.wait(look_again, std::chrono::duration_cast<std::chrono::nanoseconds>(sleep));
+    if (!polled) return propagate(polled);
+    if (!slept) return propagate(slept);
   }
 }
 

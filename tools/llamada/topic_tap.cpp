@@ -109,8 +109,15 @@ Status TopicTap::open_reader(const Kind& kind) {
   return place->second->open();
 }
 
+/// What has come since the last poll() rang nobody.
 Status TopicTap::wait(std::chrono::nanoseconds at_most) {
-  return participant_.wait([] { return false; }, at_most);
+  Status polled;
+  const auto look_again = [&] {
+    polled = poll();
+    return !polled;
+  };
+  Status waited = participant_.wait(look_again, at_most);
+  return polled ? waited : polled;
 }
 
 std::string TopicTap::participant_of(const topics::EndpointId& writer) const {

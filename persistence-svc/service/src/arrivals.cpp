@@ -14,14 +14,8 @@ void Arrivals::begin() {
   is_behind_ = true;
 }
 
-Arrivals::Topic& Arrivals::topic_of(TopicKeeper& keeper) {
-  Topic& topic = topics_[&keeper];
-  topic.keeper = &keeper;
-  return topic;
-}
-
 Arrivals::Writer& Arrivals::writer_of(Intake& intake) {
-  Writer& writer = topic_of(intake.keeper()).writers[intake.info().guid];
+  Writer& writer = topics_[&intake.keeper()].writers[intake.info().guid];
   writer.intake = &intake;
   return writer;
 }
@@ -33,16 +27,16 @@ void Arrivals::expect(Intake& intake) {
   writer.expected_until_ns = clock_.monotonic().count() + patience_ns;
 }
 
-/// Each writer has one sample here at least: else the first of all might wait outside.
+/// Each writer has its share of the room, and one sample here at least: else the first of all might wait
+/// outside.
 bool Arrivals::add(Intake& intake, topics::Sample&& sample) {
-  Topic& topic = topic_of(intake.keeper());
   Writer& writer = writer_of(intake);
-  const bool is_full = topic.count >= count_max || topic.bytes >= bytes_max;
+  const std::size_t writers = topics_[&intake.keeper()].writers.size();
+  const bool is_full = writer.events.size() * writers >= count_max || writer.bytes * writers >= bytes_max;
   writer.has_more = feed_.refuses() || (is_full && !writer.events.empty());
   if (writer.has_more) return false;
   writer.last_ns = std::max(writer.last_ns, sample.header().source_timestamp_ns);
-  ++topic.count;
-  topic.bytes += sample.data().size();
+  writer.bytes += sample.data().size();
   writer.events.push_back({What::sample, writer.last_ns, sample.data().size(), {}});
   writer.events.back().sample = std::move(sample);
   writer.events.back().sample.let_evacuate(true);
@@ -54,7 +48,6 @@ void Arrivals::add_end(Intake& intake, What what) {
   writer.has_more = false;
   const std::int64_t known_ns = intake.keeper().last_word_ns(intake.info().guid);
   writer.events.push_back({what, std::max(writer.last_ns, known_ns), 0, {}});
-  ++topic_of(intake.keeper()).count;
 }
 
 void Arrivals::forget(const Intake& intake) {
@@ -71,15 +64,15 @@ void Arrivals::work(const std::map<TopicKey, std::unique_ptr<TopicKeeper>>& keep
   due_ns_ = never_ns;
   const std::int64_t now_ns = clock_.monotonic().count();
   for (const auto& [key, keeper] : keepers)
-    if (!topics_.contains(keeper.get()) && !keeper->absent_claimants().empty()) topic_of(*keeper);
+    if (!topics_.contains(keeper.get()) && !keeper->absent_claimants().empty()) topics_[keeper.get()];
   for (auto& [keeper, topic] : topics_) {
-    if (!topic.is_settled && now_ns - begun_ns_ < patience_ns && !topic.keeper->absent_claimants().empty()) {
+    if (!topic.is_settled && now_ns - begun_ns_ < patience_ns && !keeper->absent_claimants().empty()) {
       is_behind_ = true;
       due_ns_ = std::min(due_ns_, begun_ns_ + patience_ns);
       continue;
     }
-    if (!std::exchange(topic.is_settled, true)) settle(topic);
-    judge(topic, now_ns);
+    if (!std::exchange(topic.is_settled, true)) settle(*keeper, topic);
+    judge(*keeper, topic, now_ns);
   }
   before_look_ns_ = std::exchange(looked_ns_, clock_.realtime().count());
 }
@@ -99,13 +92,12 @@ std::int64_t Arrivals::limit_ns(const Topic& topic, std::int64_t now_ns) {
 }
 
 /// Of those that do not come the store's samples are the last words.
-void Arrivals::settle(Topic& topic) {
-  for (const topics::Guid& guid : topic.keeper->absent_claimants()) {
+void Arrivals::settle(const TopicKeeper& keeper, Topic& topic) {
+  for (const topics::Guid& guid : keeper.absent_claimants()) {
     Writer& writer = topic.writers[guid];
     if (writer.intake != nullptr) continue;  // it is there, and does not answer
     if (!writer.events.empty()) continue;
-    writer.events.push_back({What::absent, topic.keeper->last_word_ns(guid), 0, {}});
-    ++topic.count;
+    writer.events.push_back({What::absent, keeper.last_word_ns(guid), 0, {}});
   }
 }
 
@@ -123,7 +115,7 @@ Arrivals::Writers::iterator Arrivals::next(Writers& writers, std::int64_t limit_
   return first;
 }
 
-void Arrivals::judge(Topic& topic, std::int64_t now_ns) {
+void Arrivals::judge(TopicKeeper& keeper, Topic& topic, std::int64_t now_ns) {
   Writers& writers = topic.writers;
   const std::int64_t limit = limit_ns(topic, now_ns);
   for (auto& [guid, writer] : writers) writer.is_blocked = false;
@@ -132,20 +124,19 @@ void Arrivals::judge(Topic& topic, std::int64_t now_ns) {
     const auto place = next(writers, limit);
     if (place == writers.end()) break;
     Writer& writer = place->second;
-    if (perform(topic, place->first, writer)) {
-      topic.bytes -= writer.events.front().size_bytes;
-      --topic.count;
+    if (perform(keeper, place->first, writer)) {
+      writer.bytes -= writer.events.front().size_bytes;
       writer.events.pop_front();
       if (writer.intake == nullptr && writer.events.empty()) writers.erase(place);
     } else {
       writer.is_blocked = true;
-      is_full = topic.keeper->was_full();
+      is_full = keeper.was_full();
     }
   }
   const auto is_done = [](const auto& each) { return each.second.events.empty() && !each.second.has_more; };
   if (std::all_of(writers.begin(), writers.end(), is_done)) {
     is_behind_ = is_behind_ || limit != never_ns;
-    return topic.keeper->settle_strengths();
+    return keeper.settle_strengths();
   }
   const bool is_stuck = std::all_of(writers.begin(), writers.end(), [&](const auto& each) {
     return each.second.is_blocked || is_done(each);
@@ -155,17 +146,17 @@ void Arrivals::judge(Topic& topic, std::int64_t now_ns) {
 }
 
 /// False: not now.
-bool Arrivals::perform(Topic& topic, const topics::Guid& guid, Writer& writer) {
+bool Arrivals::perform(TopicKeeper& keeper, const topics::Guid& guid, Writer& writer) {
   Event& event = writer.events.front();
   if (event.what == What::sample) return writer.intake->take(event.sample);
   if (event.what == What::lapsed) {
-    topic.keeper->writer_lapsed(guid);
-    feed_.lapsed(*topic.keeper, guid);
+    keeper.writer_lapsed(guid);
+    feed_.lapsed(keeper, guid);
   } else if (event.what != What::absent) {
     writer.intake->end(event.what == What::died);
   } else if (writer.intake == nullptr) {  // else it has come at last
-    topic.keeper->writer_gone(guid, true);
-    feed_.gone(*topic.keeper, guid, true);
+    keeper.writer_gone(guid, true);
+    feed_.gone(keeper, guid, true);
   }
   return true;
 }

@@ -53,7 +53,7 @@ class Arrivals {
 
  private:
   static constexpr std::int64_t patience_ns = 2'000'000'000;
-  static constexpr std::size_t bytes_max = std::size_t{8} << 20;
+  static constexpr std::size_t bytes_max = std::size_t{8} << 20;  // of a topic, shared by its writers
   static constexpr std::size_t count_max = 8192;
   static constexpr std::int64_t never_ns = INT64_MAX;
 
@@ -67,6 +67,7 @@ class Arrivals {
   struct Writer {
     Intake* intake = nullptr;  // nullptr: only the store knows of it
     std::deque<Event> events;
+    std::size_t bytes = 0;  // of their samples
     std::int64_t last_ns = INT64_MIN;
     std::int64_t since_ns = INT64_MIN;   // it has written nothing before
     std::int64_t expected_until_ns = 0;  // for so long others wait for it to be matched
@@ -75,24 +76,21 @@ class Arrivals {
   };
   using Writers = std::map<topics::Guid, Writer>;
   struct Topic {
-    TopicKeeper* keeper = nullptr;
     Writers writers;
-    std::size_t count = 0, bytes = 0;
     bool is_settled = false;  // all writers that have claims in the store have come, or do not come
   };
 
-  Topic& topic_of(TopicKeeper& keeper);
   Writer& writer_of(Intake& intake);
   void add_end(Intake& intake, What what);
   std::int64_t limit_ns(const Topic& topic, std::int64_t now_ns);
-  void settle(Topic& topic);
-  void judge(Topic& topic, std::int64_t now_ns);
+  static void settle(const TopicKeeper& keeper, Topic& topic);
+  void judge(TopicKeeper& keeper, Topic& topic, std::int64_t now_ns);
   static Writers::iterator next(Writers& writers, std::int64_t limit_ns);
-  bool perform(Topic& topic, const topics::Guid& guid, Writer& writer);
+  bool perform(TopicKeeper& keeper, const topics::Guid& guid, Writer& writer);
 
   Feed& feed_;
   const Clock& clock_;
-  std::map<const TopicKeeper*, Topic> topics_;
+  std::map<TopicKeeper*, Topic> topics_;
   std::int64_t begun_ns_ = 0;
   std::int64_t looked_ns_ = INT64_MIN;       // the time of day of the last work()
   std::int64_t before_look_ns_ = INT64_MIN;  // and of the one before

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Intake>> Intake::open(topics::Participant& participant,
   auto reader = participant.create_reader(spec, *intake);
   if (!reader) return propagate(reader);
   intake->reader_ = std::move(*reader);
-  if (intake->is_exclusive()) arrivals.expect(*intake);
+  if (is_exclusive(writer.qos)) arrivals.expect(*intake);
   return intake;
 }
 
@@ -40,7 +40,7 @@ void Intake::acknowledge_offered() {
 }
 
 bool Intake::on_sample(const topics::EndpointId&, topics::Sample&& sample) {
-  if (is_exclusive()) return arrivals_.add(*this, std::move(sample));
+  if (is_exclusive(writer_.qos)) return arrivals_.add(*this, std::move(sample));
   if (feed_.refuses() || !take(sample)) return false;
   const topics::Sample taken = std::move(sample);
   return true;
@@ -48,7 +48,7 @@ bool Intake::on_sample(const topics::EndpointId&, topics::Sample&& sample) {
 
 bool Intake::take(const topics::Sample& sample) {
   const topics::SampleHeader& header = sample.header();
-  const bool is_heard = keeper_.is_heard(writer_.guid, header.instance);
+  const bool is_heard = !is_exclusive(writer_.qos) || keeper_.is_heard(writer_.guid, header.instance);
   if (!keeper_.take(writer_.guid, header, sample.data(), is_heard)) return false;
   feed_.took(keeper_, writer_.guid, header, sample.data(), is_heard);
   taken_ = header.sequence_number;
@@ -67,7 +67,7 @@ void Intake::on_qos_changed(const topics::EndpointInfo& writer) {
 }
 
 void Intake::on_unmatched(const topics::EndpointId&, bool died) {
-  is_exclusive() ? arrivals_.gone(*this, died) : end(died);
+  is_exclusive(writer_.qos) ? arrivals_.gone(*this, died) : end(died);
 }
 
 void Intake::end(bool died) {

@@ -53,14 +53,12 @@ class Intake final : private topics::ReaderEvents {
  private:
   Intake(topics::EndpointInfo writer, TopicKeeper& keeper, Feed& feed, Arrivals& arrivals)
       : writer_(std::move(writer)), keeper_(keeper), feed_(feed), arrivals_(arrivals) {}
-  bool is_exclusive() const { return writer_.qos.datawriter.ownership.kind == qos::OwnershipKind::exclusive; }
-
   bool on_sample(const topics::EndpointId& writer, topics::Sample&& sample) override;
   void on_matched(const topics::EndpointInfo& writer) override;
   void on_qos_changed(const topics::EndpointInfo& writer) override;
   void on_unmatched(const topics::EndpointId& writer, bool died) override;
   void on_liveliness_changed(const topics::EndpointId&, bool alive) override {
-    if (is_exclusive() && !alive) arrivals_.lapsed(*this);
+    if (is_exclusive(writer_.qos) && !alive) arrivals_.lapsed(*this);
   }
   void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
   void on_samples_lost(const topics::EndpointId&, std::uint64_t) override {}

@@ -28,6 +28,10 @@ struct Rank {
   }
 };
 
+inline bool is_exclusive(const qos::EndpointQos& writer) {
+  return writer.datawriter.ownership.kind == qos::OwnershipKind::exclusive;
+}
+
 /// True if every reader that matches `other` matches this writer, too.
 bool has_all_readers_of(const qos::EndpointQos& writer, const qos::EndpointQos& other);
 

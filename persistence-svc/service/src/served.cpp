@@ -58,8 +58,9 @@ Status Served::give(bool is_complete) {
   if (!told) return propagate(told);
   if (!*told) return {};
   if (!has_said_all_) {
-    const Status said = say(topics::Origin::end_of_past(), 0, false);
-    if (!said) return said.error().code() == Errc::would_block ? Status() : said;
+    auto said = say(topics::Origin::end_of_past(), 0, false);
+    if (!said) return propagate(said);
+    if (!*said) return {};
     has_said_all_ = true;
   }
   is_over_ = writer_->all_acknowledged();
@@ -78,26 +79,23 @@ Result<bool> Served::tell_judged() {
   for (; !judged_.empty(); judged_.pop_front()) {
     auto& [writer, through, claimed] = judged_.front();
     for (; !claimed.empty(); claimed.pop_back())
-      if (auto said = say({writer, through}, claimed.back(), true); !said) {
-        if (said.error().code() == Errc::would_block) return false;
-        return propagate(said);
-      }
-    if (auto said = say({writer, through}, 0, false); !said) {
-      if (said.error().code() == Errc::would_block) return false;
-      return propagate(said);
-    }
+      if (auto said = say({writer, through}, claimed.back(), true); !said || !*said) return said;
+    if (auto said = say({writer, through}, 0, false); !said || !*said) return said;
   }
   return true;
 }
 
 /// Without its end the reader takes that of the writer for that of the service, and waits for the next one.
-Status Served::say(const topics::Origin& origin, std::uint64_t instance, bool claims) {
+/// False: the writer is at its limit.
+Result<bool> Served::say(const topics::Origin& origin, std::uint64_t instance, bool claims) {
   topics::SampleHeader header;
   header.kind = topics::ChangeKind::coherent_end;
   header.instance = instance;
   header.coherent_set = claims ? topics::origin_claims : topics::origin_known;
   auto published = writer_->publish({}, header, origin);
-  return published ? Status() : propagate(published);
+  if (published) return true;
+  if (published.error().code() == Errc::would_block) return false;
+  return propagate(published);
 }
 
 /// False: the writer is at its limit, until the reader has taken more.

@@ -45,7 +45,7 @@ class Served final : private topics::WriterEvents {
   Status give(bool is_complete);
   void note_judged(const TopicKeeper& keeper);
   Result<bool> tell_judged();
-  Status say(const topics::Origin& origin, std::uint64_t instance, bool claims);
+  Result<bool> say(const topics::Origin& origin, std::uint64_t instance, bool claims);
   Result<bool> feed(const TopicKeeper& keeper);
   Status publish(const KeptSample& sample, std::span<const std::byte> data);
   bool is_wanted(const topics::Guid& writer, const qos::EndpointQos& offer);

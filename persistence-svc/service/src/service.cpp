@@ -66,9 +66,9 @@ Status Service::work() {
 }
 
 Status Service::serve_round() {
-  bool was_full = false;
   drop_new_writers();
-  if (!feed_->is_frozen()) open_intakes();  // before it is judged what others have written since
+  // Before it is judged what others have written since.
+  bool was_full = !feed_->is_frozen() && open_intakes();
   arrivals_->work(topics_->all());
   for (const auto& [key, keeper] : topics_->all()) was_full |= keeper->take_full();
   const bool is_written = !feed_->is_frozen() && commit();
@@ -86,10 +86,17 @@ Status Service::serve_round() {
   return {};
 }
 
+/// What has come since the last work() rang nobody, and a round may have asked for another one.
 Status Service::wait(std::chrono::nanoseconds at_most) {
-  const std::int64_t left_ns = due_ns_ - clock_.monotonic().count();
-  return participant_.wait([] { return false; },
-                           std::min(at_most, std::chrono::nanoseconds(std::max<std::int64_t>(left_ns, 0))));
+  const std::int64_t due_ns = due_ns_;
+  const std::int64_t left_ns = std::max<std::int64_t>(due_ns - clock_.monotonic().count(), 0);
+  Status worked;
+  const auto look_again = [&] {
+    worked = work();
+    return !worked || due_ns_ < due_ns;
+  };
+  Status waited = participant_.wait(look_again, std::min(at_most, std::chrono::nanoseconds(left_ns)));
+  return worked ? waited : worked;
 }
 
 // Who is there.
@@ -137,8 +144,10 @@ void Service::on_left_behind(const topics::EndpointInfo& writer) {
 
 // Writers.
 
-void Service::open_intakes() {
+/// True: the batch is full, so that a writer has to wait for the next one.
+bool Service::open_intakes() {
   const bool is_due = clock_.monotonic().count() >= retry_new_ns_;
+  bool was_full = false;
   for (NewWriter& added : std::exchange(new_writers_, {})) {
     const bool is_known = std::any_of(intakes_.begin(), intakes_.end(),
                                       [&](const auto& each) { return each->writer() == added.info.id; });
@@ -147,18 +156,22 @@ void Service::open_intakes() {
       new_writers_.push_back(std::move(added));
       continue;
     }
-    participant_.wake_self();
     const Status opened = open_intake(added.info, added.has_died);
-    if (opened) continue;
+    if (opened) {
+      participant_.wake_self();
+      continue;
+    }
     const Errc why = opened.error().code();
     const bool may_come =
         why == Errc::out_of_resources || why == Errc::system;  // a disk that is full, or fails
     if (why != Errc::would_block && !std::exchange(added.waits_for_room, may_come))
       options_.say(fmt::format("topic '{}': the writer of process {} is not kept{}: {}", added.info.topic,
                                added.info.pid, may_come ? " yet" : "", opened.error().text()));
+    was_full = was_full || why == Errc::would_block;
     if (may_come) retry_new_ns_ = clock_.monotonic().count() + retry_period_ns;
     if (may_come || why == Errc::would_block) new_writers_.push_back(std::move(added));
   }
+  return was_full;
 }
 
 /// One that has died comes again, with what it has left behind.
@@ -267,8 +280,9 @@ void Service::serve(bool is_complete) {
 /// Each one has had a poll() since its writer has gone, in which it has read what was left.
 void Service::drop_writers() {
   std::erase_if(intakes_, [this](const auto& intake) {
-    if (intake->is_over()) arrivals_->forget(*intake);
-    return intake->is_over();
+    if (!intake->is_over()) return false;
+    arrivals_->forget(*intake);
+    return true;
   });
 }
 

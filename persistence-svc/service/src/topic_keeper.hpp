@@ -134,7 +134,6 @@ class TopicKeeper {
   bool skip(Writer& writer, std::uint64_t number);
   bool append(Writer& writer, KeptHistory::Entry entry, const topics::SampleHeader& header,
               std::span<const std::byte> data);
-  static bool is_exclusive(const Writer& writer);
   bool claim(std::uint32_t writer, std::uint64_t instance, std::int64_t time_ns);
   void claims_end(Claims::Items items);
   bool is_said_again(std::uint64_t instance, const KeptHistory::Entry& entry) const;

@@ -6,14 +6,10 @@
 
 namespace llamada::service {
 
-bool TopicKeeper::is_exclusive(const Writer& writer) {
-  return writer.qos.datawriter.ownership.kind == qos::OwnershipKind::exclusive;
-}
-
 bool TopicKeeper::is_heard(const topics::Guid& guid, std::uint64_t instance) const {
   const std::uint32_t index = indices_.at(guid);
   const Writer& writer = writers_[index];
-  if (!is_exclusive(writer)) return true;
+  if (!is_exclusive(writer.qos)) return true;
   const auto& claims = claims_.of(instance);
   return std::none_of(claims.begin(), claims.end(), [&](const Claims::Claim& claim) {
     const Writer& other = writers_[claim.writer];
@@ -25,7 +21,7 @@ bool TopicKeeper::is_heard(const topics::Guid& guid, std::uint64_t instance) con
 /// False: its item does not fit into the batch, or onto the disk.
 bool TopicKeeper::claim(std::uint32_t index, std::uint64_t instance, std::int64_t time_ns) {
   Writer& writer = writers_[index];
-  if (!is_exclusive(writer) || claims_.has(instance, index)) return true;
+  if (!is_exclusive(writer.qos) || claims_.has(instance, index)) return true;
   if (writer.record == 0)  // it has the strength
     if (auto recorded = record(writer); !recorded) return refuse(recorded.error());
   const auto head = encode_head(KeptClaim{writer.guid, writer.rank.participant});
@@ -43,7 +39,7 @@ bool TopicKeeper::claim(std::uint32_t index, std::uint64_t instance, std::int64_
 
 /// BY_SOURCE_TIMESTAMP: the heir of an instance says, or had said before, what is known of the one before it.
 bool TopicKeeper::is_said_again(std::uint64_t instance, const KeptHistory::Entry& entry) const {
-  if (!entry.by_source || !is_exclusive(writers_[entry.writer])) return false;
+  if (!entry.by_source || !is_exclusive(writers_[entry.writer].qos)) return false;
   const KeptHistory::Entry* newest = history_.newest(instance);
   return newest != nullptr && newest->writer != entry.writer &&
          entry.source_timestamp_ns <= newest->source_timestamp_ns;
@@ -100,7 +96,7 @@ std::vector<TopicKeeper::Judged> TopicKeeper::judged(const IsWanted& is_wanted) 
   std::map<std::uint32_t, std::size_t> places;
   for (const auto& [guid, index] : indices_) {
     const Writer& writer = writers_[index];
-    if (!is_exclusive(writer) || writer.seen.last() == 0 || !is_wanted(guid, writer.qos)) continue;
+    if (!is_exclusive(writer.qos) || writer.seen.last() == 0 || !is_wanted(guid, writer.qos)) continue;
     places[index] = all.size();
     all.push_back({guid, writer.seen.last(), {}});
   }

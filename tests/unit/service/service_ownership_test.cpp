@@ -92,6 +92,38 @@ TEST_CASE("service: an owner that ended while there was no service owned its ins
   CHECK(std::chrono::steady_clock::now() - begin >= 1s);  // it might have come still
 }
 
+TEST_CASE("service: what EXCLUSIVE writers have left is judged at once, however much it is", "[service]") {
+  constexpr int count = 20'000;
+  Contest contest;
+  contest.write(*contest.strong);
+  REQUIRE(contest.all_acknowledged());
+  contest.one.end();
+  SECTION("first the one, then the other") {
+    for (int k = 0; k < count; ++k) contest.write(*contest.strong);
+    for (int k = 0; k < count; ++k) contest.write(contest.weak);
+  }
+  SECTION("by turns") {
+    for (int k = 0; k < count; ++k) {
+      contest.write(*contest.strong);
+      contest.write(contest.weak);
+    }
+  }
+  contest.start(contest.one);
+  const auto is_all_there = [&] {
+    for (Application* each : {&contest.weak, contest.strong}) {
+      REQUIRE(each->peer.participant.poll());
+      if (!each->writer.endpoint->has_keeper() || !each->writer.endpoint->all_acknowledged()) return false;
+    }
+    return true;
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  int waits = 0;
+  for (; !is_all_there(); ++waits) REQUIRE(contest.one.service->wait(3s));
+  CHECK(std::chrono::steady_clock::now() - begin < 20s);  // none of the waits lasted
+  CHECK(waits < 500);                                     // batches of 64 KiB
+  CHECK(contest.one.service->figures().samples == count + 1);
+}
+
 TEST_CASE("service: a strength that was changed while there was no service costs no sample", "[service]") {
   Contest contest;
   contest.write(*contest.strong);

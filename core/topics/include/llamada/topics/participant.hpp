@@ -175,7 +175,7 @@ class Participant {
   /// see that this one sleeps: it should poll() (with the caller's lock, if there are several threads) and
   /// say true if there is a reason not to sleep. Errors: closed.
   Status wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most);
-  /// Ends a wait(). Any thread.
+  /// Ends a wait() that has begun, also from within its `look_again`. Any thread.
   void wake_self();
   /// Transport::check(): for whoever only calls poll(), every 100 ms or so.
   void check_domain();

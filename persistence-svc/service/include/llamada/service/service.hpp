@@ -60,7 +60,8 @@ class Service final : private topics::DiscoveryEvents {
   /// One round: takes what came, writes it, acknowledges it, and serves late readers. Errors: closed (the
   /// domain is gone).
   Status work();
-  /// Sleeps until there may be something for work(), at most so long. Errors: closed.
+  /// Calls work(), and sleeps until there may be something more for it, at most so long. Errors: closed, and
+  /// those of work().
   Status wait(std::chrono::nanoseconds at_most);
   ServiceFigures figures() const;
 
@@ -80,7 +81,7 @@ class Service final : private topics::DiscoveryEvents {
   Status take_role(topics::ServiceRole role);
 
   std::vector<const TopicKeeper*> keepers_for(const topics::EndpointInfo& reader) const;
-  void open_intakes();
+  bool open_intakes();
   Status open_intake(const topics::EndpointInfo& writer, bool has_died);
   void open_served();
   bool commit();
