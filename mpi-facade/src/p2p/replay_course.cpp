@@ -60,7 +60,8 @@ void ReplayCourse::follow(CallCounter& calls) {
   });
   if (last_call_ > calls.begun()) return calls.watch(last_call_, [this] { begin_last_call(); });
   in_last_call_ = true;
-  end_last_call();
+  world_.reached(left_over().empty() ? ReplayPlace::last_call_ended : ReplayPlace::last_call_begins,
+                 __libc_single_threaded);
 }
 
 /// What was written before this call, a predecessor had written, too.

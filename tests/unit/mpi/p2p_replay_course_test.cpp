@@ -238,6 +238,19 @@ TEST_CASE("replay course: what a predecessor did in fewer calls is not new until
             "while MPI call 3, the predecessor's last one, is still to be repeated"));
 }
 
+TEST_CASE(
+    "replay course: behind the last call of a predecessor, what it was told may be left to be repeated") {
+  const auto job = make_job();
+  {
+    Life first(*job);
+    first.engine->determinants().record_value(replay::ValueId::pid, 17);
+  }
+  Life second(*job, "calls=0\n");
+  CHECK_FALSE(second.replay.repeats_calls());
+  CHECK(second.world.course == Course{ReplayPlace::last_call_begins});
+  CHECK_FALSE(second.replay.may_tell_new());
+}
+
 TEST_CASE("replay course: without a call of its predecessor a replacement is in the last one at once") {
   const auto job = make_job();
   { const Life first(*job); }
