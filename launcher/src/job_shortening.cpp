@@ -79,8 +79,8 @@ Status JobShortening::shorten() {
   if (!status || checkpoints_.size() < 3 || !is_kept(checkpoints_[2])) return status;
   const Checkpoint& from = checkpoints_[1];
   if (std::exchange(shortened_to_, from.number) == from.number) return status;
-  for (const KeptJournals::Gap& gap : journals_.drop_before(from.number))
-    if (status) status = drop(gap, from.number);
+  for (const KeptJournals::Drop& each : journals_.drop_before(from.number))
+    if (status) status = drop(each, from.number);
   return status ? drop_output(from.written) : status;
 }
 
@@ -91,16 +91,16 @@ Status JobShortening::tell_gap(const char* stream, std::uint64_t group, std::spa
   return before == 0 ? Status() : streams_.drop(stream, before);
 }
 
-Status JobShortening::drop(const KeptJournals::Gap& gap, std::uint32_t checkpoint) {
+Status JobShortening::drop(const KeptJournals::Drop& what, std::uint32_t checkpoint) {
   ByteWriter body;
-  body.number(gap.begin);
-  body.number(gap.end);
+  body.number(what.gap.begin);
+  body.number(what.gap.end);
   body.number(std::uint64_t{checkpoint});
   checkpoint_min_ = checkpoint;
-  const std::uint64_t group = 2 * std::uint64_t{gap.rank} + static_cast<std::uint64_t>(gap.journal) + 1;
+  const std::uint64_t group = 2 * std::uint64_t{what.rank} + static_cast<std::uint64_t>(what.journal) + 1;
   Status status = tell_gap(job_stream::gap, group, body.written());
-  for (const std::uint64_t item : gap.items)
-    if (status) status = streams_.drop(stream_of(gap.journal), item);
+  for (const std::uint64_t item : what.items)
+    if (status) status = streams_.drop(stream_of(what.journal), item);
   return status;
 }
 

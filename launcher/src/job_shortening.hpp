@@ -53,7 +53,7 @@ class JobShortening {
 
   void note_output(std::uint64_t group, const OutputItem& item);
   void has_checkpoint(Checkpoint checkpoint);
-  Status drop(const KeptJournals::Gap& gap, std::uint32_t checkpoint);
+  Status drop(const KeptJournals::Drop& what, std::uint32_t checkpoint);
   Status drop_output(const OutputSizes& written);
   Status tell_gap(const char* stream, std::uint64_t group, std::span<const std::byte> body);
 

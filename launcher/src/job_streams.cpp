@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "llamada/store/in_batch.hpp"
+
 namespace llamada::launcher {
 
 Result<std::unique_ptr<JobStreams>> JobStreams::open(std::unique_ptr<store::Store> store) {
@@ -22,14 +24,6 @@ Status JobStreams::open(const char* name) {
   return {};
 }
 
-/// A step that the open batch has no room for is taken in the next one.
-Status JobStreams::change(const std::function<Status()>& step) {
-  Status status = step();
-  if (status || status.error().code() != Errc::would_block) return status;
-  if (auto written = store_->write(); !written) return propagate(written);
-  return step();
-}
-
 Status JobStreams::append(const char* name, std::uint64_t group, std::span<const std::byte> head,
                           std::span<const std::byte> body) {
   Stream& stream = streams_.at(name);
@@ -40,17 +34,17 @@ Status JobStreams::append(const char* name, std::uint64_t group, std::span<const
   item.time_ns = static_cast<std::int64_t>(next_cut());
   item.head = head;
   item.body = body;
-  auto status = change([&] { return store_->append(item); });
+  auto status = store::in_batch(*store_, [&] { return store_->append(item); });
   if (status) ++stream.last;
   return status;
 }
 
 Status JobStreams::drop(const char* name, std::uint64_t number) {
-  return change([&] { return store_->drop(streams_.at(name).id, number); });
+  return store::in_batch(*store_, [&] { return store_->drop(streams_.at(name).id, number); });
 }
 
 Status JobStreams::drop_below(const char* name, std::uint64_t number) {
-  return change([&] { return store_->drop_below(streams_.at(name).id, number); });
+  return store::in_batch(*store_, [&] { return store_->drop_below(streams_.at(name).id, number); });
 }
 
 Status JobStreams::drop_behind(const char* name, std::uint64_t last_cut) {

@@ -47,7 +47,6 @@ class JobStreams {
 
   explicit JobStreams(std::unique_ptr<store::Store> store) : store_(std::move(store)) {}
   Status open(const char* name);
-  Status change(const std::function<Status()>& step);
 
   std::unique_ptr<store::Store> store_;
   std::map<std::string_view, Stream> streams_;

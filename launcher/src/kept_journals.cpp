@@ -33,24 +33,24 @@ void KeptJournals::add(const JournalPiece& piece, std::uint64_t item) {
   if (!journal.passed.empty()) journal.begin_end = index;
 }
 
-std::vector<KeptJournals::Gap> KeptJournals::drop_before(std::uint32_t checkpoint) {
-  std::vector<Gap> gaps;
+std::vector<KeptJournals::Drop> KeptJournals::drop_before(std::uint32_t checkpoint) {
+  std::vector<Drop> drops;
   for (auto& [key, journal] : journals_) {
     const auto from = std::ranges::lower_bound(journal.passed, checkpoint, {}, &Passed::checkpoint);
     // A rank that has not opened its ledger since has not noted the checkpoint there.
     if (from == journal.passed.end()) continue;
     journal.passed.erase(journal.passed.begin(), from);
     const std::uint64_t needed = journal.passed.front().index;
-    Gap gap{key.first, key.second, *journal.begin_end, 0, {}};
+    Drop drop{key.first, key.second, {}, {}};
     for (; !journal.items.empty() && journal.items.front().end <= needed; journal.items.pop_front())
-      gap.items.push_back(journal.items.front().number);
-    if (gap.items.empty()) continue;
+      drop.items.push_back(journal.items.front().number);
+    if (drop.items.empty()) continue;
     LLAMADA_CHECK(!journal.items.empty());
     // The last entry of an item may come once more in the next one.
-    gap.end = std::max(gap.begin, journal.items.front().first);
-    gaps.push_back(std::move(gap));
+    drop.gap = {*journal.begin_end, std::max(*journal.begin_end, journal.items.front().first)};
+    drops.push_back(std::move(drop));
   }
-  return gaps;
+  return drops;
 }
 
 }  // namespace llamada::launcher

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gap.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 
 namespace llamada::launcher {
@@ -23,17 +24,16 @@ class KeptJournals {
   /// The store has this piece in the item with this number. In the order of the items.
   void add(const JournalPiece& piece, std::uint64_t item);
 
-  /// Entries of a journal that are no longer kept.
-  struct Gap {
+  /// What is to be dropped of a journal.
+  struct Drop {
     std::uint32_t rank = 0;
     RankJournal journal = RankJournal::outcomes;
-    std::uint64_t begin = 0;           ///< the index of the first one
-    std::uint64_t end = 0;             ///< and of the first one behind them
-    std::vector<std::uint64_t> items;  ///< to be dropped, since nothing else is in them
+    Gap gap;
+    std::vector<std::uint64_t> items;  ///< which have nothing but entries of the gap
   };
   /// All ranks have passed this checkpoint, and the job never goes on from an earlier one. The journals of
   /// which something is to be dropped.
-  std::vector<Gap> drop_before(std::uint32_t checkpoint);
+  std::vector<Drop> drop_before(std::uint32_t checkpoint);
 
  private:
   struct Item {

@@ -184,18 +184,18 @@ TEST_CASE(
   CHECK(journals.drop_before(2).empty());
   items.add({entry(6), passed(2), entry(7)});
   items.add({entry(8)});
-  const auto gaps = journals.drop_before(2);
-  REQUIRE(gaps.size() == 1);
+  const auto drops = journals.drop_before(2);
+  REQUIRE(drops.size() == 1);
   // The item with checkpoint 1 stays, and so does the one with 2.
-  CHECK(gaps[0].begin == 5);
-  CHECK(gaps[0].end == 6);
-  CHECK(gaps[0].items == std::vector<std::uint64_t>{3});
+  CHECK(drops[0].gap.begin == 5);
+  CHECK(drops[0].gap.end == 6);
+  CHECK(drops[0].items == std::vector<std::uint64_t>{3});
   CHECK(journals.drop_before(2).empty());
   items.add({passed(5), entry(9)});
   const auto more = journals.drop_before(3);
   REQUIRE(more.size() == 1);
-  CHECK(more[0].begin == 5);
-  CHECK(more[0].end == 10);
+  CHECK(more[0].gap.begin == 5);
+  CHECK(more[0].gap.end == 10);
   CHECK(more[0].items == std::vector<std::uint64_t>{4, 5});
 }
 
@@ -212,10 +212,10 @@ TEST_CASE("kept journals: a later life passes a checkpoint again: what it record
   items.add({passed(2, 9)});
   items.add({entry(4), passed(3, 9)});
   items.add({entry(5), passed(4, 9)});
-  const auto gaps = journals.drop_before(3);
-  REQUIRE(gaps.size() == 1);
-  CHECK(gaps[0].items == std::vector<std::uint64_t>{2, 3});
-  CHECK(gaps[0].end == 3);
+  const auto drops = journals.drop_before(3);
+  REQUIRE(drops.size() == 1);
+  CHECK(drops[0].items == std::vector<std::uint64_t>{2, 3});
+  CHECK(drops[0].gap.end == 3);
 }
 
 TEST_CASE("kept journals: an entry that is told again lies in two items", "[launcher]") {
@@ -225,11 +225,11 @@ TEST_CASE("kept journals: an entry that is told again lies in two items", "[laun
   items.add({entry(2)}, true);
   items.add({entry(3)}, true);
   items.add({passed(2)});
-  const auto gaps = journals.drop_before(2);
-  REQUIRE(gaps.size() == 1);
-  CHECK(gaps[0].items == std::vector<std::uint64_t>{2, 3});
-  CHECK(gaps[0].begin == 2);
-  CHECK(gaps[0].end == 2);
+  const auto drops = journals.drop_before(2);
+  REQUIRE(drops.size() == 1);
+  CHECK(drops[0].items == std::vector<std::uint64_t>{2, 3});
+  CHECK(drops[0].gap.begin == 2);
+  CHECK(drops[0].gap.end == 2);
 }
 
 TEST_CASE("job shortening: a job with many checkpoints keeps its beginning and the last two intervals",
