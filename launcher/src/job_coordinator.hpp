@@ -20,6 +20,7 @@
 #include "job_rank.hpp"
 #include "job_recorder.hpp"
 #include "job_restart.hpp"
+#include "job_shared.hpp"
 #include "job_world.hpp"
 #include "llamada/launcher/job_control.hpp"
 #include "llamada/launcher/report.hpp"
@@ -93,7 +94,7 @@ class JobCoordinator {
   void on(node::Met&&) {}     // the same
   void on(node::NotReady&& message);
   void on(node::SpawnWanted&& message);
-  void on(node::SharedWanted&&) {}  // JobNodes answers it
+  void on(node::SharedWanted&& message);
   void on(node::RanksAdded&& message);
   void on(node::RanksMet&&) {}  // JobNodes hears it
   void on(node::AskLease&&) {}  // RemoteNodes answers it
@@ -243,7 +244,10 @@ class JobCoordinator {
   Spawnings spawnings_;                       ///< by the question of who asked
   std::uint32_t spawned_count_ = 0;           ///< worlds that were spawned
   std::deque<JobRank> ranks_;                 ///< by slot; more come, none moves
-  AgreementTable agreements_;                 ///< of ranks, by slot
+  struct {
+    AgreementTable agreements;  ///< of ranks, by slot
+    JobShared shared;
+  } together_;  ///< what ranks decide, and have, together
   JobInput input_;
   Report report_;
   int first_failure_ = 0;

@@ -116,6 +116,7 @@ void JobCoordinator::tell_of_death(const JobRank& rank, const node::Ended& end, 
 }
 
 void JobCoordinator::on(node::Ended&& message) {
+  together_.shared.rank_ended(message.slot);
   JobRank* const rank = rank_at(message.slot);
   if (!rank) return;
   rank->root_status = message.root_status;
@@ -209,6 +210,7 @@ void JobCoordinator::on(node::Live&& message) {
 }
 
 void JobCoordinator::on(node::Done&& message) {
+  together_.shared.rank_done(message.slot);
   JobRank* const rank = rank_at(message.slot);
   if (!rank || rank->phase == RankPhase::finished) return;
   if (ending_code_ != exit_diverged) release_output(*rank);

@@ -67,7 +67,11 @@ Status JobCoordinator::open_store() {
 
 Status JobCoordinator::open_record(std::unique_ptr<store::Store> store) {
   JobRecorder::Actions actions;
-  actions.make_cut = [this] { tell_node_(node::MakeCut{++record_.next_cut}); };
+  // Answers to later moves of numbers follow MakeCut: what is recorded of them lies behind this cut.
+  actions.make_cut = [this] {
+    record_.recorder->numbers(together_.shared.numbers());
+    tell_node_(node::MakeCut{++record_.next_cut});
+  };
   actions.show = [this](control::Output output) { tell_mpirun_(std::move(output)); };
   actions.go_on = [this](std::uint64_t question) { tell_node_(node::AnswerReach{question}); };
   actions.fail = [this](const std::string& why) { not_resumable(why); };
@@ -96,6 +100,7 @@ void JobCoordinator::resume() {
       ranks_[slot].output.restore(stream, rank.shown[stream], rank.shown_gap[stream],
                                   rank.written_behind[stream]);
   }
+  together_.shared.restore(past.numbers);
   // What is recorded in this life lies behind the last cut: no other life has the number.
   resumed_.life = static_cast<std::uint32_t>(past.last_cut + 1);
   const std::uint64_t outcomes = past.outcome_count();

@@ -59,17 +59,17 @@ std::string JobCoordinator::describe_lost_with_node(const std::vector<std::uint3
 }
 
 void JobCoordinator::end_in_agreements(const std::vector<std::uint32_t>& ended) {
-  const std::uint64_t before = agreements_.decision_count();
-  agreements_.end_members(ended);
-  if (agreements_.decision_count() != before) tell_node_(node::AskAgain{});
+  const std::uint64_t before = together_.agreements.decision_count();
+  together_.agreements.end_members(ended);
+  if (together_.agreements.decision_count() != before) tell_node_(node::AskAgain{});
 }
 
 void JobCoordinator::on(node::AgreementWanted&& message) {
-  const std::uint64_t before = agreements_.decision_count();
-  auto decision = agreements_.vote(message.slot, message.question.vote);
+  const std::uint64_t before = together_.agreements.decision_count();
+  auto decision = together_.agreements.vote(message.slot, message.question.vote);
   tell_node_(node::AnswerAgreement{message.question.number, decision.has_value(),
                                    decision.value_or(AgreementDecision())});
-  if (agreements_.decision_count() != before) tell_node_(node::AskAgain{});
+  if (together_.agreements.decision_count() != before) tell_node_(node::AskAgain{});
 }
 
 /// The job has failed when nobody is left: with the code of the rank that died last.

@@ -150,6 +150,11 @@ void JobCoordinator::on(node::CannotStart&& message) {
                fmt::format("mpirun: {}.\n", message.why));
 }
 
+void JobCoordinator::on(node::SharedWanted&& message) {
+  tell_node_(
+      node::AnswerShared{message.question.number, together_.shared.answer(message.slot, message.question)});
+}
+
 void JobCoordinator::on(node::SpawnWanted&& message) {
   const std::uint64_t question = message.question.number;
   if (ending_code_) return refuse_spawn(question, "the job is ending");
@@ -218,7 +223,7 @@ void JobCoordinator::place(const JobWorld& world) {
   for (const std::uint32_t node : world.nodes) message.hosts.push_back(job_.nodes[node].name);
   tell_mpirun_(std::move(message));
   for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot)
-    agreements_.begin_member(slot);
+    together_.agreements.begin_member(slot);
   if (world.nodes.empty()) return;
   while (ranks_.size() < world.first) {
     JobRank& rank = ranks_.emplace_back();

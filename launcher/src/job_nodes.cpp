@@ -247,6 +247,13 @@ void JobNodes::give(node::AnswerAgreement&& message) {
   });
 }
 
+void JobNodes::give(node::AnswerShared&& message) {
+  answer(message.question, [&message](std::uint64_t number) {
+    message.question = number;
+    return std::move(message);
+  });
+}
+
 void JobNodes::give(node::AnswerInject&& message) {
   answer(message.question, [&message](std::uint64_t number) {
     return node::AnswerInject{number, std::move(message.answer)};
@@ -269,8 +276,8 @@ void JobNodes::hear(std::uint32_t node, node::AgreementWanted&& message) {
 }
 
 void JobNodes::hear(std::uint32_t node, node::SharedWanted&& message) {
-  const SharedQuestion& question = message.question;
-  tell(node, node::AnswerShared{question.number, shared_.answer(message.slot, question)});
+  message.question.number = remember(node, message.question.number);
+  tell_coordinator_(std::move(message));
 }
 
 // Questions for all nodes, whose answers are put together.
@@ -363,7 +370,6 @@ void JobNodes::hear(std::uint32_t node, node::CannotStart&& message) {
 void JobNodes::hear(std::uint32_t, node::Ended&& message) {
   const RankState state = message.view.state;
   const bool was_in_mpi = state != RankState::none && state != RankState::finalized;
-  shared_.rank_ended(message.slot);
   if (was_in_mpi && message.slot < slots_.size()) tell_others(message.slot, RemoteState::dead);
   tell_coordinator_(std::move(message));
 }
@@ -371,7 +377,6 @@ void JobNodes::hear(std::uint32_t, node::Ended&& message) {
 void JobNodes::hear(std::uint32_t, node::Done&& message) {
   if (message.slot < slots_.size() && !std::exchange(slots_[message.slot].is_done, true))
     tell_others(message.slot, RemoteState::done);
-  shared_.rank_done(message.slot);
   tell_coordinator_(std::move(message));
 }
 
@@ -398,8 +403,6 @@ void JobNodes::lost(std::uint32_t node, const std::string& why) {
   while (!adding_.empty()) give_up_adding(adding_.begin()->first, text_of(node, "it is lost"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     if (slots_[slot].node != node || std::exchange(slots_[slot].is_done, true)) continue;
-    shared_.rank_ended(slot);
-    shared_.rank_done(slot);
     tell_coordinator_(node::Done{slot, {}});
   }
 }

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "job_shared.hpp"
 #include "llamada/launcher/job_control.hpp"
 #include "node_messages.hpp"
 
@@ -115,7 +114,7 @@ class JobNodes {
   void give(node::MakeCut&& message);
   void give(node::RestoreJournal&& message);
   void give(node::AnswerSpawn&& message);
-  void give(node::AnswerShared&&) {}  // the answer of this class alone
+  void give(node::AnswerShared&& message);
   void give(node::AnswerReach&& message);
   void give(node::AnswerAgreement&& message);
   void give(node::AnswerInject&& message);
@@ -162,7 +161,6 @@ class JobNodes {
   bool starts_again_ = false;
   std::string udp_ports_;
   std::optional<node::Prepare> prepare_;
-  JobShared shared_;
   std::map<std::uint64_t, Adding> adding_;       ///< by question
   std::map<std::uint64_t, Question> questions_;  ///< of nodes, by the numbers that the coordinator sees
   std::uint64_t last_question_ = 0;

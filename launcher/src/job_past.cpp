@@ -57,6 +57,7 @@ class PastReader {
     each_of_cut(job_stream::checkpoint, [this](const store::Item& item) {
       past_.checkpoint = std::max(past_.checkpoint, static_cast<std::uint32_t>(item.group));
     });
+    each_of_cut(job_stream::numbers, [this](const store::Item& item) { take_numbers(item); });
     each_of_cut(job_stream::process, [this](const store::Item& item) { take_process(item); });
     if (status_) cut_output();
     return result();
@@ -174,6 +175,12 @@ class PastReader {
     written.replace(place, bytes.size(), bytes);
   }
 
+  void take_numbers(const store::Item& item) {
+    auto numbers = numbers_in(item);
+    if (!numbers) return fail(numbers.error().text());
+    past_.numbers = std::move(*numbers);
+  }
+
   void take_process(const store::Item& item) {
     JobPast::Rank* const rank = rank_of(item.group - 1);
     const std::string text = text_of(item.body);
@@ -230,6 +237,37 @@ std::vector<std::byte> bytes_of(const OutputSizes& sizes) {
   for (const auto& [group, size_bytes] : sizes) {
     body.number(group);
     body.number(size_bytes);
+  }
+  return body.take();
+}
+
+Result<SharedNumbers> numbers_in(const store::Item& item) {
+  SharedNumbers numbers;
+  ByteReader body(item.body);
+  while (body.ok() && body.left_bytes() > 0) {
+    SharedNumber& number = numbers[body.number<std::uint64_t>()];
+    number.value = body.number<std::uint64_t>();
+    for (auto left = body.number<std::uint64_t>(); left > 0 && body.ok(); --left) {
+      SharedNumber::Last& last = number.members[static_cast<std::uint32_t>(body.number<std::uint64_t>())];
+      last.operation = body.number<std::uint64_t>();
+      last.before = body.number<std::uint64_t>();
+    }
+  }
+  if (!body.ok()) return failure(Errc::parse_error, "the numbers that ranks share are cut off");
+  return numbers;
+}
+
+std::vector<std::byte> bytes_of(const SharedNumbers& numbers) {
+  ByteWriter body;
+  for (const auto& [name, number] : numbers) {
+    body.number(name);
+    body.number(number.value);
+    body.number(std::uint64_t{number.members.size()});
+    for (const auto& [slot, last] : number.members) {
+      body.number(std::uint64_t{slot});
+      body.number(last.operation);
+      body.number(last.before);
+    }
   }
   return body.take();
 }

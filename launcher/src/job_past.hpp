@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gap.hpp"
+#include "job_shared.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/job_control.hpp"
@@ -34,9 +35,10 @@ inline constexpr const char* code = "code";
 inline constexpr const char* checkpoint = "checkpoint";
 inline constexpr const char* gap = "gap";
 inline constexpr const char* output_gap = "output gap";
+inline constexpr const char* numbers = "numbers";
 inline constexpr const char* end = "end";
-inline constexpr std::array all{plan,    cuts, outcomes,   ledger, output,     input,
-                                process, code, checkpoint, gap,    output_gap, end};
+inline constexpr std::array all{plan, cuts,       outcomes, ledger,     output,  input, process,
+                                code, checkpoint, gap,      output_gap, numbers, end};
 }  // namespace job_stream
 constexpr const char* stream_of(RankJournal journal) {
   return journal == RankJournal::outcomes ? job_stream::outcomes : job_stream::ledger;
@@ -46,6 +48,10 @@ constexpr const char* stream_of(RankJournal journal) {
 Result<OutputSizes> sizes_in(const store::Item& item);
 /// The bytes of such an item.
 std::vector<std::byte> bytes_of(const OutputSizes& sizes);
+/// What an item of `numbers` has. Errors: parse_error.
+Result<SharedNumbers> numbers_in(const store::Item& item);
+/// The bytes of such an item.
+std::vector<std::byte> bytes_of(const SharedNumbers& numbers);
 /// The first two numbers in the body of an item of `gap` or `output gap`. Errors: parse_error.
 Result<Gap> gap_in(const store::Item& item);
 /// What an item of stream_of(journal) has. Errors: parse_error.
@@ -76,6 +82,7 @@ struct JobPast {
   std::vector<Rank> ranks;
   std::string input;
   bool input_has_ended = false;
+  SharedNumbers numbers;          ///< that the ranks move together
   std::vector<std::string> code;  ///< describe_code() of all files that ranks have mapped
   std::string end;                ///< why the job cannot be resumed; empty: it can
   std::uint32_t checkpoint = 0;   ///< that all ranks have written; 0: none

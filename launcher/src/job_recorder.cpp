@@ -49,7 +49,7 @@ Status JobRecorder::open(const control::Start& job, const JobPast* past) {
   if (past) {
     // Their numbers would make them a part of the next cut.
     for (const char* name : {job_stream::outcomes, job_stream::ledger, job_stream::output, job_stream::input,
-                             job_stream::process, job_stream::checkpoint})
+                             job_stream::process, job_stream::checkpoint, job_stream::numbers})
       if (auto status = streams_->drop_behind(name, past->last_cut); !status) return status;
     if (auto status = shortening_.go_on(*past); !status) return status;
     for (std::uint32_t rank = 0; rank < past->ranks.size(); ++rank)
@@ -57,6 +57,7 @@ Status JobRecorder::open(const control::Start& job, const JobPast* past) {
         if (const std::uint64_t given = past->ranks[rank].given(stream - 1); given > 0)
           in_store_[output_group(rank, stream)] = given_[output_group(rank, stream)] = given;
     shown_ = past->confirmed;
+    numbers_.in_store = past->numbers;
   }
   if (auto status = streams_->append(job_stream::plan, 0, {}, control::encode(job)); !status) return status;
   if (const auto last = streams_->last(job_stream::plan); last > 1)
@@ -96,11 +97,20 @@ Status JobRecorder::append_output(const control::Output& output) {
   return appended;
 }
 
-/// The cut is whole with this item. Only the last one of all cuts is kept.
+Status JobRecorder::append_numbers() {
+  if (numbers_.asked == numbers_.in_store) return {};
+  numbers_.in_store = numbers_.asked;
+  const auto appended = streams_->append(job_stream::numbers, 0, {}, bytes_of(numbers_.in_store));
+  if (appended) numbers_.item = streams_->last(job_stream::numbers);
+  return appended;
+}
+
+/// The cut is whole with this item. Only the last one of all cuts is kept, and the last numbers.
 Status JobRecorder::end_cut() {
   if (auto status = streams_->append(job_stream::cuts, 0, {}, bytes_of(shown_)); !status) return status;
   shortening_.has_cut(shown_);
   has_news_ = false;
+  if (auto status = streams_->drop_below(job_stream::numbers, numbers_.item); !status) return status;
   return streams_->drop_below(job_stream::cuts, streams_->last(job_stream::cuts));
 }
 
@@ -138,12 +148,15 @@ void JobRecorder::tick() {
   });
 }
 
+void JobRecorder::numbers(const SharedNumbers& numbers) { numbers_.asked = numbers; }
+
 void JobRecorder::take(const std::vector<JournalPiece>& pieces) {
   if (!std::exchange(is_asking_, false) || has_ended_) return;
   std::deque<Held> held = std::exchange(asked_, {});
   const bool has_output = std::ranges::any_of(
       held, [](const Held& each) { return std::holds_alternative<control::Output>(each); });
-  if (pieces.empty() && !has_output && !has_news_) {
+  const bool has_numbers = numbers_.asked != numbers_.in_store;
+  if (pieces.empty() && !has_output && !has_news_ && !has_numbers) {
     if (written_.empty())
       give(std::move(held));
     else
@@ -154,6 +167,7 @@ void JobRecorder::take(const std::vector<JournalPiece>& pieces) {
   for (const Held& each : held)
     if (const auto* output = std::get_if<control::Output>(&each); output && status)
       status = append_output(*output);
+  if (status) status = append_numbers();
   if (status) status = shortening_.shorten();
   if (status) status = end_cut();
   Result<store::BatchNumber> batch = status ? streams_->store().write() : propagate(status);

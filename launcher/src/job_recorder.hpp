@@ -27,7 +27,7 @@ namespace llamada::launcher {
 class JobRecorder {
  public:
   struct Actions {
-    std::function<void()> make_cut;  ///< take() must follow, once
+    std::function<void()> make_cut;  ///< numbers() must be called at once, and take() must follow, once
     std::function<void(control::Output)> show;
     std::function<void(std::uint64_t question)> go_on;
     /// Nothing can be kept any more; what was held is given. A sentence without a full stop.
@@ -48,6 +48,9 @@ class JobRecorder {
   /// calls.
   void hold(control::Output output);
   void hold(std::uint64_t question);
+  /// What ranks share when the cut is asked for. Whatever a rank is told of a later move, it learns behind
+  /// the cut.
+  void numbers(const SharedNumbers& numbers);
   /// What ranks have recorded: the answer to Actions::make_cut.
   void take(const std::vector<JournalPiece>& pieces);
   /// The same: there is no answer. Nothing can be kept any more.
@@ -94,6 +97,7 @@ class JobRecorder {
   JobRecorder(EventLoop& loop, std::unique_ptr<JobStreams> streams, Actions actions);
   Status open(const control::Start& job, const JobPast* past);
   Status append_output(const control::Output& output);
+  Status append_numbers();
   Status append_pieces(const std::vector<JournalPiece>& pieces);
   Status end_cut();
   void keep(Status status);
@@ -115,6 +119,11 @@ class JobRecorder {
   std::deque<Written> written_;  ///< waits for the disk
   std::size_t held_bytes_ = 0;   ///< of output in all three
   OutputSizes in_store_, given_, shown_, written_at_checkpoint_;
+  struct {
+    SharedNumbers asked;     ///< of the cut that is being made
+    SharedNumbers in_store;  ///< of the last one
+    std::uint64_t item = 0;  ///< that has them; 0: an item of an earlier life, or none
+  } numbers_;
   bool is_asking_ = false;
   bool has_news_ = false;  ///< beside what ranks record
   bool has_ended_ = false;

@@ -51,8 +51,8 @@ SharedAnswer JobShared::answer_about_name(std::uint32_t slot, const SharedQuesti
 SharedAnswer JobShared::move(std::uint32_t slot, const SharedQuestion& question) {
   if (numbers_.size() >= numbers_max && !numbers_.contains(question.number_name))
     return answer_of(failure(Errc::out_of_resources, "there are {} shared numbers", numbers_.size()));
-  Number& number = numbers_[question.number_name];
-  Number::Last& last = number.members[slot];
+  SharedNumber& number = numbers_[question.number_name];
+  SharedNumber::Last& last = number.members[slot];
   const bool is_change = question.kind != Kind::read;
   // A rank whose predecessor has heard the answer, or has not, asks the same again.
   if (is_change && last.operation == question.operation) return moved(last.before);

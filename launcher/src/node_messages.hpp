@@ -335,7 +335,7 @@ struct SpawnWanted {
   std::uint32_t slot = 0;
   SpawnQuestion question;
 };
-/// A rank of a job on several nodes asks for what all ranks share; AnswerShared must follow.
+/// A rank asks for what all ranks share; AnswerShared must follow.
 struct SharedWanted {
   std::uint32_t slot = 0;
   SharedQuestion question;

@@ -7,7 +7,6 @@
 #include "p2p/engine.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/one_node.hpp"
-#include "runtime/protection.hpp"
 #include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
@@ -227,20 +226,21 @@ Result<SharedPointer*> shared_pointer_of(File& file) {
   return &file.shared_pointer.emplace(file.shared_memory.data(), communicator.rank(), waiting_of_rank());
 }
 
-bool is_on_several_nodes(const File& file) {
+/// Whether the pointer is a number of the job: its members share no memory, or the job outlives that.
+bool is_number(const File& file) {
+  const std::atomic<std::uint64_t>* const cut = runtime().world->cut();
+  if (cut != nullptr && cut->load(std::memory_order_relaxed) != 0) return true;
   const auto members = file.communicator->group()->members();
   return std::any_of(members.begin(), members.end(),
                      [](int member) { return !runtime().world->is_local(member); });
 }
 
-/// The pointer of members that share no memory.
-Result<std::uint64_t> move_number(File& file, World::NumberMove move) {
-  file.has_shared_number = true;
+Result<std::uint64_t> move_number(const File& file, World::NumberMove move) {
   move.number = shared_pointer_name(file);
   return runtime().world->move_number(move);
 }
 
-Result<std::uint64_t> change_number(File& file, std::uint64_t operation, const PointerChange& change) {
+Result<std::uint64_t> change_number(const File& file, std::uint64_t operation, const PointerChange& change) {
   using Kind = World::NumberMove::Kind;
   const bool adds = change.kind == PointerChange::Kind::add;
   // The number counts from the origin.
@@ -250,7 +250,7 @@ Result<std::uint64_t> change_number(File& file, std::uint64_t operation, const P
 }
 
 Result<std::uint64_t> change_pointer(File& file, std::uint64_t operation, const PointerChange& change) {
-  if (is_on_several_nodes(file)) return change_number(file, operation, change);
+  if (is_number(file)) return change_number(file, operation, change);
   auto pointer = shared_pointer_of(file);
   if (!pointer) return propagate(pointer);
   const std::uint64_t origin = file.shared_origin;
@@ -259,7 +259,7 @@ Result<std::uint64_t> change_pointer(File& file, std::uint64_t operation, const 
 }
 
 Result<std::uint64_t> read_pointer(File& file) {
-  if (is_on_several_nodes(file)) return move_number(file, {.kind = World::NumberMove::Kind::read});
+  if (is_number(file)) return move_number(file, {.kind = World::NumberMove::Kind::read});
   auto pointer = shared_pointer_of(file);
   if (!pointer) return propagate(pointer);
   return (*pointer)->get();
@@ -271,15 +271,16 @@ Result<std::uint64_t> position_of(const File& file, Result<std::uint64_t> pointe
   return pointer;
 }
 
-}  // namespace
-
-namespace {
-
-/// It lies in the job's memory, and not in the ledgers of the ranks: it ends with the last process.
-void note_shared_pointer() {
-  const std::atomic<std::uint64_t>* const cut = runtime().world->cut();
-  if (cut != nullptr && cut->load(std::memory_order_relaxed) != 0)
-    give_up_protection("a shared file pointer of a job that outlives its processes");
+/// The rank itself, or a predecessor whose outcomes it repeats, has used the pointer.
+void let_go(File& file) {
+  auto ledger = files().ledger();
+  // What the predecessor did later is behind its own letting go.
+  if (!ledger || (*ledger)->replaying()) return;
+  // When the job ends, so does the pointer.
+  if (is_number(file))
+    (void)move_number(file, {.kind = World::NumberMove::Kind::release});
+  else
+    (void)shared_pointer_of(file);  // for the memory's own letting go
 }
 
 }  // namespace
@@ -287,7 +288,7 @@ void note_shared_pointer() {
 Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest, const PointerChange& change) {
   // What depends on this rank alone needs no record.
   if (file.communicator->size() == 1) return std::exchange(file.shared_origin, change(file.shared_origin));
-  note_shared_pointer();
+  file.uses_shared_pointer = true;
   const auto operation = [&]() -> Result<std::uint64_t> {
     auto ledger = files().ledger();
     if (!ledger) return propagate(ledger);
@@ -298,16 +299,13 @@ Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest, co
 
 Result<std::uint64_t> shared_position(File& file) {
   if (file.communicator->size() == 1) return file.shared_origin;
-  note_shared_pointer();
+  file.uses_shared_pointer = true;
   return perform(&file, file.name, OperationKind::shared_pointer, 0,
                  [&] { return position_of(file, read_pointer(file)); });
 }
 
 void drop_shared_pointer(File& file) {
-  // When the job ends, so does the number.
-  if (std::exchange(file.has_shared_number, false))
-    (void)move_number(file, {.kind = World::NumberMove::Kind::release});
-  file.has_shared_number = false;
+  if (std::exchange(file.uses_shared_pointer, false)) let_go(file);
   file.shared_pointer.reset();
   file.shared_memory.release();
   file.shared_origin = 0;

@@ -51,7 +51,8 @@ struct ADIOI_FileD {
   std::uint64_t shared_origin = 0;  ///< where the shared pointer stood at first; of one member: stands
   std::optional<llamada::mpi::io::SharedPointer> shared_pointer;
   llamada::mpi::SharedSegment shared_memory;  ///< of the pointer, when there are several members
-  bool has_shared_number = false;             ///< the pointer is a number of the job, for several nodes
+  /// This rank, or its predecessor, has used the pointer and not let go of it.
+  bool uses_shared_pointer = false;
   bool atomic = false;
 
   /// A split collective that was begun and not ended; its outcome.

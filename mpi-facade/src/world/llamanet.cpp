@@ -214,7 +214,6 @@ class LlamanetWorld final : public World {
   }
 
   Result<std::uint64_t> move_number(const NumberMove& move) override {
-    if (!links_) return World::move_number(move);
     auto answer = application_->move(
         {move.number, move.operation, static_cast<llamanet::MoveKind>(move.kind), move.operand});
     if (!answer && answer.error().code() == Errc::closed) driver_is_gone();

@@ -322,10 +322,10 @@ class World {
     return no_names();
   }
 
-  /// A number that ranks of several nodes share, such as a shared file pointer: 0 for the first who names it,
-  /// gone when all who have named it have let go of it. `operation` numbers what this rank does; the same one
-  /// again changes nothing and has the same answer. Gives what the number was. Errors: out_of_resources,
-  /// unsupported (all ranks are on one node, and share memory).
+  /// A number that ranks share by way of the job, such as a shared file pointer: 0 for the first who names
+  /// it, gone when all who have named it have let go of it. `operation` numbers what this rank does; the same
+  /// one again changes nothing and has the same answer. Gives what the number was. A cut that has what the
+  /// rank records of it has the number, too. Errors: out_of_resources, unsupported (there is no job).
   struct NumberMove {
     enum class Kind { read, add, set, release };
     std::uint64_t number = 0;

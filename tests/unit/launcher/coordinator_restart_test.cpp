@@ -68,6 +68,64 @@ TEST_CASE("coordinator: all ranks start again when a node is lost, with what was
   CHECK(contains(second.notices(), "mpirun: all ranks have caught up, "));
 }
 
+TEST_CASE("coordinator: moves of a shared number belong to the cut in whose time they were answered",
+          "[launcher]") {
+  const auto add = [](Course& course, std::uint32_t slot, std::uint64_t operation) {
+    node::SharedWanted wanted{slot, {}};
+    wanted.question = {SharedQuestion::Kind::add, false, {}, {}, 5, operation, 10, 8};
+    course.coordinator.take(wanted);
+    REQUIRE(std::holds_alternative<node::AnswerShared>(course.to_nodes.back()));
+    return std::get<node::AnswerShared>(course.to_nodes.back()).answer.before;
+  };
+  Course first;
+  first.begin();
+  CHECK(add(first, 0, 1) == 0);
+  CHECK(add(first, 2, 1) == 10);
+  first.coordinator.take(node::FromNode(control::Output{2, 1, "shown;"}));
+  REQUIRE(first.told<node::MakeCut>().size() == 1);
+  // The nodes hear of the cut before this answer.
+  CHECK(add(first, 3, 1) == 20);
+  first.coordinator.take(node::Cut{{{2, RankJournal::ledger, 0, {an_outcome}}}, {}});
+  first.wait_until([&] { return first.shown() == "shown;"; });
+  first.coordinator.take(node::NodeLost{1, "'b'", "its agent was killed"});
+  first.all_end();
+  REQUIRE(first.coordinator.finished());
+  auto restart = first.coordinator.take_restart();
+  REQUIRE(restart);
+  Course second;
+  second.coordinator.take(std::move(*restart));
+  second.run();
+  CHECK(add(second, 1, 1) == 20);
+  CHECK(add(second, 0, 1) == 0);
+  CHECK(add(second, 3, 1) == 30);
+}
+
+TEST_CASE("coordinator: ports go with the process of their rank, numbers when no other will come",
+          "[launcher]") {
+  Course course;
+  course.begin();
+  const auto ask = [&](std::uint32_t slot, SharedQuestion question) {
+    course.coordinator.take(node::SharedWanted{slot, std::move(question)});
+    return std::get<node::AnswerShared>(course.to_nodes.back()).answer;
+  };
+  const auto port = [](SharedQuestion::Kind kind) {
+    return SharedQuestion{kind, true, "port", "value", 0, 0, 0, 8};
+  };
+  const SharedQuestion read{SharedQuestion::Kind::read, false, {}, {}, 5, 0, 0, 8};
+  CHECK(ask(1, port(SharedQuestion::Kind::publish)).done);
+  CHECK(ask(1, {SharedQuestion::Kind::add, false, {}, {}, 5, 1, 10, 8}).done);
+  CHECK(ask(2, port(SharedQuestion::Kind::look_up)).value == "value");
+  node::Ended end;
+  end.slot = 1;
+  end.root_status = 9;
+  end.view.state = RankState::in_program;
+  course.coordinator.take(end);
+  CHECK_FALSE(ask(2, port(SharedQuestion::Kind::look_up)).done);
+  CHECK(ask(2, read).before == 10);
+  for (const std::uint32_t slot : {1, 2}) course.coordinator.take(node::Done{slot, {}});
+  CHECK(ask(0, read).before == 0);
+}
+
 TEST_CASE("coordinator: a signal takes the restart back", "[launcher]") {
   Course course;
   course.begin();

@@ -235,24 +235,22 @@ TEST_CASE("job nodes: who asks is answered, though both nodes give their questio
   CHECK(all.last<node::AnswerInject>(1)->question == 3);
 }
 
-TEST_CASE("job nodes: what a rank publishes is found from the other node, and its ports go with it",
+TEST_CASE("job nodes: the answer to a question for what ranks share goes to the node that has asked",
           "[launcher]") {
   Nodes all;
-  const auto ask = [&](std::uint32_t node, std::uint32_t slot, SharedQuestion::Kind kind) {
-    node::SharedWanted wanted{slot, {}};
-    wanted.question = {kind, true, "port", "value", 0, 0, 0, 8};
-    all.nodes.take(node, wanted);
-    REQUIRE(all.last<node::AnswerShared>(node));
-    CHECK(all.last<node::AnswerShared>(node)->question == 8);
-    return all.last<node::AnswerShared>(node)->answer;
-  };
-  CHECK(ask(1, 1, SharedQuestion::Kind::publish).done);
+  node::SharedWanted wanted{1, {}};
+  wanted.question = {SharedQuestion::Kind::add, false, {}, {}, 5, 1, 10, 8};
+  all.nodes.take(1, wanted);
+  REQUIRE(all.last_heard<node::SharedWanted>());
+  CHECK(all.last_heard<node::SharedWanted>()->slot == 1);
+  CHECK(all.last_heard<node::SharedWanted>()->question.operand == 10);
+  SharedAnswer moved;
+  moved.before = 7;
+  all.nodes.take(node::AnswerShared{all.last_heard<node::SharedWanted>()->question.number, moved});
   CHECK(all.told[0].empty());
-  CHECK(ask(0, 2, SharedQuestion::Kind::look_up).value == "value");
-  node::Ended end;
-  end.slot = 1;
-  all.nodes.take(1, end);
-  CHECK_FALSE(ask(0, 2, SharedQuestion::Kind::look_up).done);
+  REQUIRE(all.last<node::AnswerShared>(1));
+  CHECK(all.last<node::AnswerShared>(1)->question == 8);
+  CHECK(all.last<node::AnswerShared>(1)->answer.before == 7);
 }
 
 TEST_CASE("job nodes: the answer to MPI_Comm_spawn goes to the node that has asked", "[launcher]") {

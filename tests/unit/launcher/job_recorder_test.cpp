@@ -344,3 +344,67 @@ TEST_CASE("job recorder: output that is written once more does not cut off what 
   CHECK(next.ranks[0].shown[0] == "one;two;");
   CHECK(next.ranks[0].written_behind[0] == "three;");
 }
+
+TEST_CASE("job recorder: numbers that ranks share are those of the moment in which the cut was asked for",
+          "[launcher]") {
+  const SharedNumbers none;
+  const SharedNumbers early{{7, {15, {{0, {1, 0}}, {1, {3, 10}}}}}};
+  const SharedNumbers late{{7, {20, {{0, {2, 15}}, {1, {3, 10}}}}}, {9, {0, {{1, {0, 0}}}}}};
+  auto store = store::make_memory_store();
+  std::optional<JobPast> past;
+  {
+    Recording job(std::move(store));
+    CHECK(job.past().numbers == none);
+    // Nothing but the number is new.
+    job.recorder->hold(1);
+    job.recorder->numbers(early);
+    CHECK(job.past().numbers == none);
+    job.recorder->take({});
+    job.settle();
+    CHECK(job.past().numbers == early);
+    // This cut never becomes whole.
+    job.recorder->hold(2);
+    job.recorder->numbers(late);
+    auto left = job.recorder->leave();
+    REQUIRE(left);
+    store = std::move(left->store);
+    past = *read_past(*store);
+    CHECK(past->numbers == early);
+  }
+  // As the first of several batches of a cut would have it.
+  const auto stream = *store->stream("numbers", {});
+  const auto body = bytes_of(late);
+  REQUIRE(store->append({.stream = stream, .number = 2, .time_ns = 2, .body = body}));
+  REQUIRE(store->write());
+  CHECK(read_past(*store)->numbers == early);
+  Recording again(std::move(store), &*past);
+  again.recorder->hold(3);
+  again.recorder->numbers(early);
+  again.recorder->take({{0, RankJournal::ledger, 0, {entry(1)}}});
+  again.settle();
+  CHECK(again.past().numbers == early);
+  for (const SharedNumbers& numbers : {late, none}) {
+    again.recorder->hold(4);
+    again.recorder->numbers(numbers);
+    again.recorder->take({});
+    again.settle();
+    CHECK(again.past().numbers == numbers);
+    // Only the last are kept.
+    std::size_t items = 0;
+    for (const auto& info : again.content->streams())
+      if (info.name == "numbers")
+        REQUIRE(again.content->read(info.id, 0, [&](const store::Item&) { return ++items > 0; }));
+    CHECK(items == 1);
+  }
+}
+
+TEST_CASE("job recorder: numbers whose bytes are cut off are refused", "[launcher]") {
+  auto body = bytes_of(SharedNumbers{{7, {15, {{0, {1, 0}}}}}});
+  store::Item item;
+  item.body = body;
+  CHECK(numbers_in(item));
+  for (std::size_t left = 1; left < body.size(); ++left) {
+    item.body = std::span(body).first(left);
+    CHECK_FALSE(numbers_in(item));
+  }
+}

@@ -85,3 +85,16 @@ TEST_CASE("job shared: there is an end to the numbers", "[launcher]") {
   CHECK(shared.answer(1, about_number(Kind::read, JobShared::numbers_max, 0)).code == Errc::out_of_resources);
   CHECK(shared.answer(2, about_number(Kind::add, 5, 1, 1)).before == 1);
 }
+
+TEST_CASE("job shared: a rank that goes on from a cut has the place that it had in the order", "[launcher]") {
+  JobShared shared;
+  CHECK(shared.answer(1, about_number(Kind::add, 7, 1, 10)).before == 0);
+  CHECK(shared.answer(2, about_number(Kind::add, 7, 1, 5)).before == 10);
+  JobShared later;
+  later.restore(shared.numbers());
+  CHECK(shared.answer(3, about_number(Kind::add, 7, 1, 1)).before == 15);  // behind the cut
+  // Rank 1 has not recorded its answer, and asks again, after others have asked for something new.
+  CHECK(later.answer(3, about_number(Kind::add, 7, 1, 2)).before == 15);
+  CHECK(later.answer(1, about_number(Kind::add, 7, 1, 10)).before == 0);
+  CHECK(later.answer(1, about_number(Kind::add, 7, 2, 10)).before == 17);
+}

@@ -262,8 +262,7 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
 Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Move& move) {
   auto& caller = socket_->caller(number);
   if (!caller.slot) return failure(Errc::parse_error, "move before attach");
-  if (!options_.nodes)
-    return failure(Errc::unsupported, "applications of one node share numbers in their memory");
+  if (options_.on_demand) return failure(Errc::unsupported, "this driver has no job");
   DriverEvent event{DriverEvent::Kind::move, *caller.slot, caller.pid};
   event.question = {number, request};
   event.move = move;

@@ -102,8 +102,8 @@ struct ReachQuestion {
   WrittenOutput written{};       ///< of restored
 };
 
-/// What a rank of a job on several nodes asks for on behalf of all: names that it publishes, and numbers that
-/// ranks move together.
+/// A rank's question for what all ranks share: numbers that they move together and, in a job on several
+/// nodes, names that they publish.
 struct SharedQuestion {
   enum class Kind : std::uint32_t { publish, withdraw, look_up, read, add, set, release };
   Kind kind = Kind::look_up;
