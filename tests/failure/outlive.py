@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Jobs that lose a node, or all of their processes, at random moments, and must end with the right answer.
 
-outlive.py BUILD nodes|job RUNS SEED [SHAPE=2,1,1] [PROGRAM ...]
+outlive.py BUILD nodes|job RUNS SEED [SHAPE=2,1,1] [RANKS=3] [PROGRAM ...]
 
 Each program runs once undisturbed. Then, RUNS times: in `nodes` on hosts that are this one, of which one is killed
 by --inject, at times also a second; in `job` with DURABILITY PERSISTENT, killed whole and resumed again and again. The
-exit code must be 0, standard output the same lines, and nothing may be left.
+exit code must be 0, standard output and files in the working directory must be the same, and nothing may be left.
 
-SHAPE is the number of ranks on each host, for `nodes`. Every second run has a spare host, too. PROGRAM is the name of a
-sample or test program, or NAME=COMMAND, or NAME:PATTERN=COMMAND: of its output only what matches PATTERN is compared.
+SHAPE is the number of ranks on each host, for `nodes`. Every second run has a spare host, too. RANKS is the number of
+ranks, for `job`. PROGRAM is the name of a sample or test program, or NAME=COMMAND, or NAME:PATTERN=COMMAND:
+of its output only what matches PATTERN is compared, and none of its files.
 `nodes` prints how long the steps of a restart took, median and maximum, from runs that lost one node.
 """
 
@@ -31,7 +32,7 @@ import time
 PROGRAMS = ["heat", "jacobi", "matmul", "farm", "ring", "collectives", "nondeterministic", "comm_storm", "ssend"]
 LIVES_MAX = 8
 PATIENCE_S = 300
-SHAPE = "2,1,1"
+DEFAULTS = {"SHAPE": "2,1,1", "RANKS": "3"}
 HOSTS = ("localhost", *"bcdefgh")
 
 # mpirun's messages, in the order of a lost node, and the steps that lie between two of them.
@@ -45,11 +46,12 @@ class Program:
     def __init__(self, build, word):
         title, _, command = word.partition("=")
         self.name, _, pattern = title.partition(":")
-        self.pattern = re.compile(pattern or ".*")
+        self.pattern, self.has_files = re.compile(pattern or ".*"), not pattern
         self.words = shlex.split(command) or [find_program(build, self.name)]
 
-    def compared(self, lines):
-        return sorted(found.group() for found in map(self.pattern.search, lines) if found)
+    def compared(self, lines, files):
+        found = sorted(found.group() for found in map(self.pattern.search, lines) if found)
+        return found + [(path.name, path.read_bytes()) for path in files if self.has_files]
 
 
 def find_program(build, name):
@@ -152,6 +154,15 @@ class Runner:
             lines += file.read_text().splitlines()
         return lines
 
+    def written(self):
+        """The files in the working directory that the program has written."""
+        return [path for path in sorted(self.folder.iterdir()) if path.is_file() and path.name not in ("agent", "out")]
+
+    def clear(self):
+        shutil.rmtree(self.folder / "files", ignore_errors=True)
+        for path in self.written():
+            path.unlink()
+
     def finish(self, job, program, what, expected):
         """Whether the job has ended right; says what is wrong."""
         try:
@@ -162,17 +173,18 @@ class Runner:
         # Directories without a name go when they are some minutes old.
         left = [path.name for path in (self.folder / "store").glob("*") if not path.suffix]
         said = self.said()
-        if code == 0 and program.compared(self.output()) == expected and not left:
+        if code == 0 and program.compared(self.output(), self.written()) == expected and not left:
             return True
         self.wrong += 1
         print(f"WRONG: {program.name}, {what}: code {code}, store {left}\n{said[-2000:]}", flush=True)
         return False
 
     def undisturbed(self, program, words):
+        self.clear()
         begun = time.time()
         if self.start(words).wait() != 0:
             sys.exit(f"outlive.py: {' '.join(words)}: {self.said()}")
-        expected = program.compared(self.output())
+        expected = program.compared(self.output(), self.written())
         if not expected:
             sys.exit(f"outlive.py: {program.name} prints nothing to compare")
         return expected, time.time() - begun
@@ -187,6 +199,7 @@ class Runner:
             if self.random.random() < 0.3:
                 rules.append(f"kill node b after {self.random.uniform(0, took):.3f} s")
             words = [word for rule in rules for word in ("--inject", rule)]
+            self.clear()
             job = self.start([*common, "-H", hosts, *words, *program.words])
             right += self.finish(job, program, f"{hosts} {rules}", expected)
             losses += self.said().count(MOMENTS[1])
@@ -200,12 +213,12 @@ class Runner:
         jobs = json.loads(listed)["jobs"]
         return self.start(["--resume", jobs[0]["number"]], append=True) if jobs else None
 
-    def lose_jobs(self, program, runs):
-        words = ["-n", "3", "--qos", "persistent", "--output-filename", "files:nocopy", *program.words]
+    def lose_jobs(self, program, runs, ranks):
+        words = ["-n", ranks, "--qos", "persistent", "--output-filename", "files:nocopy", *program.words]
         expected, took = self.undisturbed(program, words)
         right, kills = 0, 0
         for _ in range(runs):
-            shutil.rmtree(self.folder / "files", ignore_errors=True)
+            self.clear()
             job, lives = self.start(words), 0
             while lives < LIVES_MAX:
                 try:
@@ -224,15 +237,16 @@ class Runner:
 def main(build, kind, runs, seed, *words):
     print(f"outlive.py: seed {seed}", flush=True)
     runner = Runner(pathlib.Path(build).resolve(), int(seed))
-    shape = next((word.partition("=")[2] for word in words if word.startswith("SHAPE=")), SHAPE)
-    slots = [int(count) for count in shape.split(",")]
+    options = dict(DEFAULTS)
+    options.update(word.split("=", 1) for word in words if word.partition("=")[0] in DEFAULTS)
+    slots = [int(count) for count in options["SHAPE"].split(",")]
     try:
-        for word in [word for word in words if not word.startswith("SHAPE=")] or PROGRAMS:
+        for word in [word for word in words if word.partition("=")[0] not in DEFAULTS] or PROGRAMS:
             program = Program(runner.build, word)
             if kind == "nodes":
                 runner.lose_nodes(program, int(runs), slots)
             else:
-                runner.lose_jobs(program, int(runs))
+                runner.lose_jobs(program, int(runs), options["RANKS"])
     finally:
         shutil.rmtree(runner.folder)
     sys.exit(1 if runner.wrong else 0)
