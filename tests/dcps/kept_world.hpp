@@ -14,7 +14,8 @@ struct Node {
   World world;
   Persistd service;
 
-  explicit Node(const std::string& store) : service(store, world.socket_name()) {}
+  Node(const std::string& store, std::uint64_t arena_bytes)
+      : world(arena_bytes), service(store, world.socket_name()) {}
   /// What a reader that comes now gets of the past.
   std::string past(const Policies& policies, const std::string& topic = "readings") {
     auto reader = world.reader(policies, topic);
@@ -28,9 +29,12 @@ struct Node {
 /// The store and the node on which its service runs. The writers' memory ends with the node, so that only
 /// what the store has is left for the next one.
 struct KeptWorld {
+  explicit KeptWorld(std::uint64_t arena_bytes = std::uint64_t{256} << 20) : arena_bytes(arena_bytes) {}
+
+  const std::uint64_t arena_bytes;
   llamada::test::TemporaryFolder folder;
   const std::string store = folder / "store";
-  std::unique_ptr<Node> node = std::make_unique<Node>(store);
+  std::unique_ptr<Node> node = std::make_unique<Node>(store, arena_bytes);
 
   World& world() { return node->world; }
   Persistd& service() { return node->service; }
@@ -45,7 +49,7 @@ struct KeptWorld {
   void restart_all() {
     service().kill();
     node.reset();
-    node = std::make_unique<Node>(store);
+    node = std::make_unique<Node>(store, arena_bytes);
     service().start();
   }
 };

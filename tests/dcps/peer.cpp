@@ -142,15 +142,16 @@ void Peer::kill() {
   pid_ = -1;
 }
 
-llamanet::DriverOptions World::driver_options() {
+llamanet::DriverOptions World::driver_options(std::uint64_t arena_bytes) {
   llamanet::DriverOptions options;
   options.on_demand = true;
   options.slot_count_max = 16;
-  options.arena_size_bytes = 256 << 20;
+  options.arena_size_bytes = arena_bytes;
   return options;
 }
 
-World::World() : node_(driver_options()), factory_(join_node(node_.socket_name()), clock_) {
+World::World(std::uint64_t arena_bytes)
+    : node_(driver_options(arena_bytes)), factory_(join_node(node_.socket_name()), clock_) {
   node_.start();
   auto participant = factory_.create_participant(0, {.name = "test"});
   REQUIRE(participant);

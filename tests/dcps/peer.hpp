@@ -69,7 +69,8 @@ std::string writer_words(const Policies& policies);
 /// A node with a driver of its own, and this process's participant in it.
 class World {
  public:
-  World();
+  /// Each application has so much memory for its writers.
+  explicit World(std::uint64_t arena_bytes = std::uint64_t{256} << 20);
   ~World();
 
   const std::string& socket_name() const { return node_.socket_name(); }
@@ -82,7 +83,7 @@ class World {
   DomainParticipant& participant() { return *participant_; }
 
  private:
-  static llamanet::DriverOptions driver_options();
+  static llamanet::DriverOptions driver_options(std::uint64_t arena_bytes);
   SystemClock clock_;
   llamanet::Node node_;
   DomainParticipantFactory factory_;

@@ -20,6 +20,11 @@ void LogStream::begin(const EndpointDirectory::Grant* grant) {
     log_ = log::LogReader::open(origin_.arena, origin_.entry.log, &match().cursor);
 }
 
+std::uint64_t LogStream::skipped() {
+  (void)log_.peek();  // enters the first chunk
+  return log_.at_start() ? 0 : log_.records_before();
+}
+
 bool LogStream::is_damaged() const { return log_.failed() || malformed_; }
 
 bool LogStream::deliver_all() {

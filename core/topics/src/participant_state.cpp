@@ -137,10 +137,7 @@ Status ParticipantState::poll() {
 
 /// Whether nothing has changed since the last look at everything, and nothing is due. A few loads.
 bool ParticipantState::is_settled() const {
-  if (!settled_ || transport.roster_changes() != roster_seen_) return false;
-  for (const Watched& peer : watched_)
-    // Pairs with the release in EndpointDirectory::announce().
-    if (peer.changes->load(std::memory_order_acquire) != peer.seen) return false;
+  if (!settled_ || !has_seen_all()) return false;
   const std::int64_t due_ns = next_due_ns.load(std::memory_order_relaxed);
   return due_ns == never_ns || now_ns() < due_ns;
 }
@@ -148,7 +145,10 @@ bool ParticipantState::is_settled() const {
 /// False: a stream is damaged.
 bool ParticipantState::drain_settled() {
   drain();
-  for (WriterImplementation* writer : writers) writer->keep_acknowledged();
+  for (WriterImplementation* writer : writers) {
+    writer->keep_acknowledged();
+    writer->give_back();
+  }
   return std::none_of(order_.begin(), order_.end(),
                       [](const Stream* stream) { return stream->is_damaged(); });
 }
@@ -186,6 +186,7 @@ Status ParticipantState::look_at_all() {
   watched_.clear();
   for (const PeerView& view : peers_)
     if (view.id != 0) watched_.push_back({&view.arena.header().changes, view.changes_seen});
+  for (WriterImplementation* writer : writers) writer->give_back();
   return failed_;
 }
 
@@ -268,6 +269,7 @@ bool ParticipantState::look_at_participant(PeerView& view, std::uint32_t slot) {
     std::uint64_t word = 0;
     const auto bytes = read_description(view.arena, index, word);
     auto info = bytes ? decode_participant(*bytes) : failure(Errc::would_block, "it is being changed");
+    if (!bytes) view.changes_seen = UINT64_MAX;  // until the next change that is announced
     if (!info || info->domain != options.domain) return false;
     info->id = view.id;
     info->slot = slot;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -47,6 +48,20 @@ class ParticipantState {
   std::int64_t now_ns() const { return clock.monotonic().count(); }
   std::uint32_t own_arena_id() const { return transport.peer(transport.slot()).id; }
   log::EndpointEntry& own_entry() { return directory.entry(entry); }
+  /// True if nobody has announced anything since the last look at everybody.
+  bool has_seen_all() const {
+    if (transport.roster_changes() != roster_seen_) return false;
+    return std::all_of(watched_.begin(), watched_.end(), [](const Watched& peer) {
+      // Pairs with the release in EndpointDirectory::announce().
+      return peer.changes->load(std::memory_order_acquire) == peer.seen;
+    });
+  }
+  /// True if this endpoint was there at that look.
+  bool knows(const EndpointId& endpoint) const {
+    return std::any_of(peers_.begin(), peers_.end(), [&](const PeerView& view) {
+      return view.id == endpoint.participant && view.alive && view.endpoints.contains(endpoint.endpoint);
+    });
+  }
   const PeerView* view_of(std::uint32_t slot, std::uint32_t arena_id) const;
   void assert_manually();
   /// Describes the participant as its options say. Errors: out_of_resources.

@@ -1,6 +1,10 @@
 #include "reader_endpoint.hpp"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 
 #include "llamada/topics/matching.hpp"
 #include "participant_state.hpp"
@@ -137,7 +141,33 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
 void ReaderImplementation::start(Stream& stream, const EndpointDirectory::Grant* grant) {
   stream.start(grant);
   events_.on_matched(stream.writer);
+  if (stream.held) return;
+  look_for_gap(stream);
   if (!stream.held && !stream.gone) stream.show_claims();
+}
+
+/// Of a stream that has started and is not held, before it is read: the writer keeps only what no service
+/// has.
+void ReaderImplementation::look_for_gap(Stream& stream) {
+  const std::uint64_t last = stream.given_back();
+  if (last == 0) return;
+  const std::uint64_t known = past_ ? past_->through(stream.writer.guid) : 0;
+  if (known >= last) return;
+  if (past_ && past_->awaits_more(participant_.now_ns())) return hold(stream, true);
+  if (!spec_.keeps && !std::exchange(has_said_gap_, true)) say_gap(stream, known + 1, last);
+  stream.report_lost(last - known);
+}
+
+void ReaderImplementation::say_gap(const Stream& stream, std::uint64_t first, std::uint64_t last) {
+  fmt::print(stderr,
+             "llamada: topic '{}': a reader of process {} does not get the samples {} to {} of a writer of "
+             "process {}: the writer has given them to a persistence service, and {}.\n",
+             spec_.topic, ::getpid(), first, last, stream.writer.pid,
+             past_
+                 ? "no service has given them to this reader. Start llamada-persistd with the same store "
+                   "before the reader"
+                 : "this reader does not ask a service for them. Use DURABILITY TRANSIENT or PERSISTENT for "
+                   "the reader");
 }
 
 /// Whether nothing more can come by it.
@@ -180,14 +210,14 @@ void ReaderImplementation::hold_writers() {
   bool has_gone = false;
   for (const auto& stream : streams_) {
     if (is_from_service(*stream) || stream->writer_is_there()) continue;
-    hold(*stream, false);
+    release(*stream);
     has_gone = true;
   }
   if (has_gone) return;
   bool has_released = false;
   for (const auto& stream : streams_) {
     if (is_from_service(*stream) || !stream->held) continue;
-    hold(*stream, false);
+    release(*stream);
     if (stream->started()) stream->show_claims();
     has_released = true;
   }
@@ -197,7 +227,13 @@ void ReaderImplementation::hold_writers() {
 /// Only of a reader with a past.
 void ReaderImplementation::hold(Stream& stream, bool holds) {
   stream.held = holds;
-  if (!holds) past_->follow(stream.writer.guid);
+  holds ? past_->unfollow(stream.writer.guid) : past_->follow(stream.writer.guid);
+}
+
+void ReaderImplementation::release(Stream& stream) {
+  const bool was_held = stream.held;
+  hold(stream, false);
+  if (was_held && stream.started()) look_for_gap(stream);
 }
 
 void ReaderImplementation::look_at_services(const std::vector<std::uint64_t>& services, bool has_standby) {

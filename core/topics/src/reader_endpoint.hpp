@@ -46,6 +46,9 @@ class ReaderImplementation final : public ReaderEndpoint {
   bool is_from_service(const Stream& stream) const { return past_ && stream.writer.only_with.has_value(); }
   void hold_writers();
   void hold(Stream& stream, bool holds);
+  void release(Stream& stream);
+  void look_for_gap(Stream& stream);
+  void say_gap(const Stream& stream, std::uint64_t first, std::uint64_t last);
   std::int64_t keep_time_of_past(std::int64_t now_ns);
   std::int64_t lease_end(const Stream& stream) const;
 
@@ -57,6 +60,7 @@ class ReaderImplementation final : public ReaderEndpoint {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::set<EndpointId> over_;         // dead writers whose history was read
   std::unique_ptr<ReaderPast> past_;  // with DURABILITY TRANSIENT or PERSISTENT
+  bool has_said_gap_ = false;
 };
 
 }  // namespace llamada::topics::detail

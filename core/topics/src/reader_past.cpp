@@ -31,7 +31,17 @@ void ReaderPast::progressed(std::uint64_t service, std::int64_t now_ns) {
 
 void ReaderPast::ended(std::uint64_t service, std::int64_t now_ns) {
   if (const auto found = services_.find(service); found != services_.end()) found->second.is_served = true;
+  is_decided_ = true;
   release_if_over(now_ns);
+}
+
+bool ReaderPast::awaits_more(std::int64_t now_ns) {
+  if (!awaits()) {
+    if (is_decided_) return false;
+    lost_ns_ = now_ns;
+  }
+  holds_ = true;
+  return true;
 }
 
 bool ReaderPast::awaits() const {
@@ -67,6 +77,7 @@ std::int64_t ReaderPast::keep_time(std::int64_t now_ns) {
 }
 
 void ReaderPast::give_up(std::int64_t now_ns) {
+  is_decided_ = true;
   fmt::print(stderr,
              "llamada: topic '{}': the persistence service has not answered within {} s. A reader of process "
              "{} goes on without it and may miss samples of writers that have ended. Look whether "

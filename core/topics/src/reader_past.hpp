@@ -28,6 +28,11 @@ class ReaderPast {
     return found != through_.end() && origin.number <= found->second;
   }
   void add(const Origin& origin) { through_[origin.writer] = origin.number; }
+  /// The number of the writer's last sample that is known.
+  std::uint64_t through(const Guid& writer) const {
+    const auto found = through_.find(writer);
+    return found == through_.end() ? 0 : found->second;
+  }
   /// The reader reads this writer, which it does not hold. So all that it has written comes from itself: a
   /// service's sample of it may have others before it that the reader has not come to.
   void follow(const Guid& writer) { followed_.insert(writer); }
@@ -37,10 +42,11 @@ class ReaderPast {
   /// A service has judged the samples of the origin's writer up to this one. Only of writers that are held:
   /// what others have written comes from them.
   void add_judged(const Origin& origin) {
-    if (holds_) through_[origin.writer] = std::max(through_[origin.writer], origin.number);
+    if (holds_ && !follows(origin.writer))
+      through_[origin.writer] = std::max(through_[origin.writer], origin.number);
   }
   void add_claim(const Guid& writer, std::uint64_t instance) {
-    if (holds_) claims_[writer].push_back(instance);
+    if (holds_ && !follows(writer)) claims_[writer].push_back(instance);
   }
   /// The instances that the writer claims, as a service says; once.
   std::vector<std::uint64_t> take_claims(const Guid& writer) {
@@ -57,6 +63,9 @@ class ReaderPast {
   void progressed(std::uint64_t service, std::int64_t now_ns);
   /// The service has given all that it has.
   void ended(std::uint64_t service, std::int64_t now_ns);
+  /// A writer no longer has samples that the reader lacks, and that a service may give. True: it is to be
+  /// held, as all that come next. False: no service will give anything.
+  bool awaits_more(std::int64_t now_ns);
   /// Gives up on services that do not answer, and says so. When to be called next.
   std::int64_t keep_time(std::int64_t now_ns);
 
@@ -87,6 +96,7 @@ class ReaderPast {
   std::map<std::uint64_t, Service> services_;
   std::int64_t lost_ns_ = never_ns;  // since when the next service is awaited, which gives what is missing
   bool has_looked_ = false;
+  bool is_decided_ = false;  // a service has given what it has, or nobody waits for one any more
   bool holds_ = false;
   std::int64_t released_ns_ = -linger_ns;
 };

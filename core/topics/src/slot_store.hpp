@@ -31,6 +31,7 @@ class SlotStore final : public WriterStore {
   void remove_reader(const log::MatchEntry& match) override;
   void acknowledged(std::uint64_t sequence_number) override;
   void expired(std::uint64_t sequence_number) override { retire_through(sequence_number); }
+  bool has_resized() override { return false; }
   Result<log::LogPosition> position() override { return log::LogPosition{}; }
   void discard() override;
 

@@ -104,6 +104,14 @@ void Stream::show_claims() {
   }
 }
 
+/// With LIFESPAN the writer drops only what has expired.
+std::uint64_t Stream::given_back() {
+  const qos::DataWriterQos& offer = writer.qos.datawriter;
+  const bool gives_back = offer.durability.kind >= qos::DurabilityKind::transient && !writer.only_with &&
+                          offer.lifespan.duration == qos::duration_infinite;
+  return gives_back && wants_history() ? skipped() : 0;
+}
+
 void Stream::report_lost(std::uint64_t count) {
   if (count > 0) events_->on_samples_lost(writer.id, count);
 }

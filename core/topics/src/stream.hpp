@@ -62,6 +62,10 @@ class Stream : public SampleSource {
   virtual std::int64_t due_ns() const { return INT64_MAX; }
   /// Tells which instances the writer writes, as a service has said.
   void show_claims();
+  /// How many samples the writer gave to services and no longer has. Only of one that has just started.
+  std::uint64_t given_back();
+  /// So many samples do not come.
+  void report_lost(std::uint64_t count);
   /// Copies all samples that are out to private memory.
   void evacuate_all();
 
@@ -84,7 +88,8 @@ class Stream : public SampleSource {
 
   /// `origin`: of a sample that another writer wrote first.
   bool deliver(Sample&& sample, const std::optional<Origin>& origin = std::nullopt);
-  void report_lost(std::uint64_t count);
+  /// How many samples come before the first one that is there.
+  virtual std::uint64_t skipped() { return 0; }
   void count_copied(std::size_t size_bytes) override;
   const log::EndpointEntry& writer_entry() const { return origin_.arena.endpoint(origin_.endpoint_index); }
   log::MatchEntry& match() { return context_.directory.match(context_.match_index); }
@@ -118,6 +123,7 @@ class LogStream final : public Stream {
  private:
   void begin(const EndpointDirectory::Grant* grant) override;
   bool deliver_all() override;
+  std::uint64_t skipped() override;
   void update_holds() override;
   void let_go(std::uint64_t hold) override;
   std::int64_t due_ns() const override { return first_ != nullptr ? due_ns_ : INT64_MAX; }
@@ -137,6 +143,7 @@ class LossyLogStream final : public Stream {
  private:
   void begin(const EndpointDirectory::Grant* grant) override;
   bool deliver_all() override;
+  std::uint64_t skipped() override { return chunk_ || enter_first() ? chunk_->records_before : 0; }
   void update_holds() override {}
   void let_go(std::uint64_t) override {}
 

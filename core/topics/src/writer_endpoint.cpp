@@ -12,6 +12,9 @@ namespace {
 constexpr std::uint32_t waits_for_room = 1;
 constexpr std::uint32_t waits_for_acknowledgment = 2;
 
+/// When an idle writer looks again for memory to give back.
+constexpr std::int64_t idle_ns = 100'000'000;
+
 /// However large LATENCY_BUDGET is, nobody sleeps longer over what has been published.
 constexpr std::int64_t latency_budget_max_ns = 100'000'000;
 
@@ -34,7 +37,11 @@ WriterImplementation::WriterImplementation(ParticipantState& participant, const 
       expiry_(spec.qos.datawriter.lifespan.duration),
       must_be_kept_(spec.qos.datawriter.durability.kind == qos::DurabilityKind::persistent &&
                     !spec.only_with),
-      keeps_acknowledged_(spec.qos.datawriter.history.kind == qos::HistoryKind::keep_last) {}
+      keeps_acknowledged_(spec.qos.datawriter.history.kind == qos::HistoryKind::keep_last),
+      gives_back_(spec.qos.datawriter.durability.kind >= qos::DurabilityKind::transient &&
+                  spec.qos.datawriter.reliability.kind == qos::ReliabilityKind::reliable &&
+                  spec.qos.datawriter.ownership.kind == qos::OwnershipKind::shared && !keeps_acknowledged_ &&
+                  !spec.only_with) {}
 
 Result<std::unique_ptr<WriterImplementation>> WriterImplementation::create(ParticipantState& participant,
                                                                            const EndpointSpec& spec,
@@ -79,11 +86,16 @@ auto WriterImplementation::attempt(const SampleHeader* header, Action action) ->
     auto room = check_room(header);
     if (room) {
       auto done = action();
-      if (done || done.error().code() != Errc::would_block || again) return done;
+      if (done || (done.error().code() != Errc::would_block && !may_give_back(done.error()))) return done;
+      if (again && done.error().code() != Errc::would_block && is_behind())
+        return failure(Errc::would_block, "{}; a persistence service or a reader is behind",
+                       done.error().text());
+      if (again) return done;
     } else if (again || room.error().code() != Errc::would_block) {
       return propagate(room);
     }
     wait_for(waits_for_room);
+    give_back();
     look_at_expiry();
   }
 }
@@ -93,9 +105,17 @@ Status WriterImplementation::check_room(const SampleHeader* header) {
   if (!limits_.any()) return {};
   const std::uint64_t published = store_->published();
   const std::uint64_t acknowledged = acknowledged_by_all();
-  const std::uint64_t released = limits_.keeps_for_good() ? expired_ : std::max(acknowledged, expired_);
+  const std::uint64_t released = std::max(this->released(acknowledged), expired_);
   limits_.released(released);
-  return limits_.check(header, published - acknowledged, published - released, expiry_.is_finite());
+  const bool goes_by_itself = expiry_.is_finite() || (gives_back() && has_keeper());
+  return limits_.check(header, published - acknowledged, published - released, goes_by_itself);
+}
+
+/// Up to which sample nothing has to stay, though all RELIABLE readers have only those up to `acknowledged`.
+std::uint64_t WriterImplementation::released(std::uint64_t acknowledged) {
+  if (!limits_.keeps_for_good()) return acknowledged;
+  if (gives_back()) released_ = std::max(released_, std::min(acknowledged, kept()));
+  return released_;
 }
 
 /// LIFESPAN (DDS 1.4, 2.2.3.16): samples that are too old make room.
@@ -110,7 +130,6 @@ void WriterImplementation::expire() {
 /// When the next samples expire, on the monotonic clock. Nobody waits for the room of an idle writer, so
 /// that may be later.
 std::int64_t WriterImplementation::next_expiry(std::int64_t now_ns) {
-  constexpr std::int64_t idle_ns = 100'000'000;
   if (expiry_.is_empty()) return never_ns;
   const std::int64_t left_ns = expiry_.next_ns() - participant_.clock.realtime().count();
   const auto& waits = participant_.directory.entry(entry_).waits;
@@ -176,6 +195,7 @@ Result<std::uint64_t> WriterImplementation::published_one(const SampleHeader& he
       spec_.qos.datawriter.liveliness.lease_duration != qos::duration_infinite)
     assert_liveliness();
   wake_readers();
+  if (gives_back_ && store_->has_resized()) give_back();
   return sequence_number;
 }
 
@@ -227,6 +247,43 @@ std::uint64_t WriterImplementation::kept() {
   return kept_;
 }
 
+/// Up to which sample all services that read this writer have kept them; 0: none reads.
+std::uint64_t WriterImplementation::kept_by_services() const {
+  std::uint64_t least = UINT64_MAX;
+  for (const WriterMatch& match : matches_) {
+    if (!match.keeps) continue;
+    const std::uint64_t acknowledged =
+        match.entry->acknowledged.load(std::memory_order_acquire);  // as kept()
+    if (match.entry->number.load(std::memory_order_acquire) != match.match_number) return 0;
+    least = std::min(least, acknowledged);
+  }
+  return least == UINT64_MAX ? 0 : std::min(least, store_->published());
+}
+
+/// A late reader gets from a service what is no longer here. It may have been given its past before the last
+/// samples were kept. So nothing goes while such a reader is there and not matched. A reader that announces
+/// itself after the look at the services' words gets all that they say from a service.
+void WriterImplementation::give_back() {
+  if (!gives_back() || judge_all) return;
+  if (limits_.any()) (void)released(acknowledged_by_all());
+  const std::uint64_t kept = kept_by_services();
+  if (kept == 0) return;
+  std::erase_if(awaited_, [this](const EndpointId& reader) { return !participant_.knows(reader); });
+  if (awaited_.empty() && participant_.has_seen_all()) store_->expired(kept);
+}
+
+/// The arena is full, and a service reads what fills it.
+bool WriterImplementation::may_give_back(const Error& error) const {
+  return error.code() == Errc::out_of_resources && gives_back() && has_keeper();
+}
+
+/// Whether more can be given back later.
+bool WriterImplementation::is_behind() const {
+  const std::uint64_t published = store_->published();
+  return kept_by_services() < published || acknowledged_by_all() < published || !awaited_.empty() ||
+         !participant_.has_seen_all();
+}
+
 bool WriterImplementation::is_settled() {
   return acknowledged_by_all() >= store_->published() && (!must_be_kept_ || kept() >= store_->published());
 }
@@ -262,6 +319,10 @@ void WriterImplementation::consider(const EndpointInfo& reader) {
   if (!is_meant_for(spec_, reader.id) || !is_meant_for(reader, id_)) return;
   const Fit fit = judge(spec_, reader);
   if (!fit.is_same_topic()) return;
+  std::erase(awaited_, reader.id);
+  if (gives_back_ && fit.fits() && !is_matched(reader.id) &&
+      reader.qos.datareader.durability.kind != qos::DurabilityKind::volatile_)
+    awaited_.push_back(reader.id);
   if (fit.shares_partition && !fit.incompatibilities.empty())
     return events_.on_incompatible(reader, fit.incompatibilities);
   for (WriterMatch& match : matches_) {
@@ -275,6 +336,11 @@ bool WriterImplementation::is_matched(std::uint32_t arena_id, std::uint64_t matc
   return std::any_of(matches_.begin(), matches_.end(), [&](const WriterMatch& match) {
     return match.arena_id == arena_id && match.match_number == match_number;
   });
+}
+
+bool WriterImplementation::is_matched(const EndpointId& reader) const {
+  return std::any_of(matches_.begin(), matches_.end(),
+                     [&](const WriterMatch& match) { return match.reader == reader; });
 }
 
 Status WriterImplementation::match(WriterMatch match, const EndpointInfo& reader, bool wants_history) {
@@ -294,6 +360,7 @@ Status WriterImplementation::match(WriterMatch match, const EndpointInfo& reader
   match.reader_qos = reader.qos;
   match.keeps = reader.keeps;
   matches_.push_back(match);
+  std::erase(awaited_, match.reader);
   participant_.transport.wake(match.slot);
   events_.on_matched(reader);
   return {};
@@ -311,7 +378,9 @@ std::int64_t WriterImplementation::keep_time(std::int64_t now_ns) {
   keep_acknowledged();
   expire();
   if (wake_due_ns_ != 0 && now_ns >= wake_due_ns_) wake_now();
-  const std::int64_t due_ns = std::min(check_lease(now_ns), next_expiry(now_ns));
+  std::int64_t due_ns = std::min(check_lease(now_ns), next_expiry(now_ns));
+  if (gives_back() && has_keeper() && kept_by_services() < store_->published())
+    due_ns = std::min(due_ns, now_ns + idle_ns);
   return wake_due_ns_ == 0 ? due_ns : std::min(due_ns, wake_due_ns_);
 }
 

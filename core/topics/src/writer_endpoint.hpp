@@ -78,6 +78,8 @@ class WriterImplementation final : public WriterEndpoint {
   /// Whether the next poll() is to see more of it than what is acknowledged.
   bool wants_look() const { return judge_all || lease_lost_; }
   bool judge_all = true;  // it is new, or its QoS has changed
+  /// Gives back the memory of samples that services have kept and all RELIABLE readers have.
+  void give_back();
 
  private:
   WriterImplementation(ParticipantState& participant, const EndpointSpec& spec, WriterEvents& events);
@@ -93,6 +95,12 @@ class WriterImplementation final : public WriterEndpoint {
   void wake_now();
   std::uint64_t acknowledged_by_all() const;
   std::uint64_t kept();
+  std::uint64_t kept_by_services() const;
+  std::uint64_t released(std::uint64_t acknowledged);
+  bool gives_back() const { return gives_back_ && !expiry_.is_finite(); }
+  bool may_give_back(const Error& error) const;
+  bool is_behind() const;
+  bool is_matched(const EndpointId& reader) const;
   bool is_settled();
   void unmatch_at(std::size_t index, bool died);
   std::int64_t check_lease(std::int64_t now_ns);
@@ -108,7 +116,10 @@ class WriterImplementation final : public WriterEndpoint {
   std::uint64_t expired_ = 0;  // samples up to this one have outlived LIFESPAN
   std::uint64_t kept_ = 0;     // up to this one a service has kept them
   const bool must_be_kept_;
-  const bool keeps_acknowledged_;  // the store asks for what is acknowledged
+  const bool keeps_acknowledged_;    // the store asks for what is acknowledged
+  const bool gives_back_;            // what services have kept need not stay
+  std::uint64_t released_ = 0;       // of that: up to this one services and RELIABLE readers have the samples
+  std::vector<EndpointId> awaited_;  // readers that are to get what is here, and are not matched yet
   std::vector<WriterMatch> matches_;
   std::int64_t wake_due_ns_ = 0;  // 0: nobody waits to be woken
   bool lease_lost_ = false;

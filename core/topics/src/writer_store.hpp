@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "llamada/topics/participant.hpp"
@@ -28,8 +29,11 @@ class WriterStore {
   virtual void remove_reader(const log::MatchEntry& match) = 0;
   /// All RELIABLE readers have the samples up to here: what is VOLATILE may go.
   virtual void acknowledged(std::uint64_t sequence_number) = 0;
-  /// The samples up to here have outlived LIFESPAN: they may go, whatever else is to be kept.
+  /// The samples up to here have outlived LIFESPAN, or a service has them: they may go once all RELIABLE
+  /// readers have them, whatever else is to be kept.
   virtual void expired(std::uint64_t sequence_number) = 0;
+  /// True if its memory has grown or shrunk since this was last asked.
+  virtual bool has_resized() = 0;
   /// Where a reader begins that wants no history.
   virtual Result<log::LogPosition> position() = 0;
   /// Gives back all memory, once no reader is left.
@@ -55,6 +59,7 @@ class LogStore final : public WriterStore {
   void remove_reader(const log::MatchEntry& match) override;
   void acknowledged(std::uint64_t) override {}
   void expired(std::uint64_t sequence_number) override { log_.expire(sequence_number); }
+  bool has_resized() override { return std::exchange(bytes_seen_, log_.live_bytes()) != log_.live_bytes(); }
   Result<log::LogPosition> position() override { return log_.position(); }
   void discard() override { log_.discard(); }
 
@@ -69,7 +74,8 @@ class LogStore final : public WriterStore {
   bool small_is_lent_ = false;
   std::vector<const log::MatchEntry*> readers_;  // RELIABLE ones
   bool backwards_ = false;
-  std::size_t lossy_count_ = 0;  // others, who see by a chunk's generation whether it is reused
+  std::uint64_t bytes_seen_ = 0;  // by has_resized()
+  std::size_t lossy_count_ = 0;   // others, who see by a chunk's generation whether it is reused
 };
 
 /// RELIABLE KEEP_ALL: a log; else a table of slots. A writer for one reader keeps nothing in its log that

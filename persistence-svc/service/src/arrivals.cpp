@@ -51,27 +51,31 @@ void Arrivals::add_end(Intake& intake, What what) {
 }
 
 void Arrivals::forget(const Intake& intake) {
+  // What it claims in the store has ended.
+  if (!intake.is_matched()) topics_[&intake.keeper()].is_settled = false;
   const auto topic = topics_.find(&intake.keeper());
   if (topic == topics_.end()) return;
   const auto writer = topic->second.writers.find(intake.info().guid);
   if (writer == topic->second.writers.end() || writer->second.intake != &intake) return;
   topic->second.writers.erase(writer);
-  if (!intake.is_matched()) topic->second.is_settled = false;  // what it claims in the store has ended
 }
 
-void Arrivals::work(const std::map<TopicKey, std::unique_ptr<TopicKeeper>>& keepers) {
+/// Late readers do not wait for the writers of SHARED instances that may still come.
+void Arrivals::work(const std::map<TopicKey, std::unique_ptr<TopicKeeper>>& keepers, const IsHere& is_here) {
   is_behind_ = wants_more_ = false;
   due_ns_ = never_ns;
   const std::int64_t now_ns = clock_.monotonic().count();
   for (const auto& [key, keeper] : keepers)
     if (!topics_.contains(keeper.get()) && !keeper->absent_claimants().empty()) topics_[keeper.get()];
   for (auto& [keeper, topic] : topics_) {
-    if (!topic.is_settled && now_ns - begun_ns_ < patience_ns && !keeper->absent_claimants().empty()) {
+    const bool is_early =
+        !topic.is_settled && now_ns - begun_ns_ < patience_ns && !keeper->absent_claimants().empty();
+    if (is_early) due_ns_ = std::min(due_ns_, begun_ns_ + patience_ns);
+    if (is_early && keeper->lacks_owner()) {
       is_behind_ = true;
-      due_ns_ = std::min(due_ns_, begun_ns_ + patience_ns);
       continue;
     }
-    if (!std::exchange(topic.is_settled, true)) settle(*keeper, topic);
+    if (!is_early && !std::exchange(topic.is_settled, true)) settle(*keeper, topic, is_here);
     judge(*keeper, topic, now_ns);
   }
   before_look_ns_ = std::exchange(looked_ns_, clock_.realtime().count());
@@ -92,8 +96,9 @@ std::int64_t Arrivals::limit_ns(const Topic& topic, std::int64_t now_ns) {
 }
 
 /// Of those that do not come the store's samples are the last words.
-void Arrivals::settle(const TopicKeeper& keeper, Topic& topic) {
+void Arrivals::settle(const TopicKeeper& keeper, Topic& topic, const IsHere& is_here) {
   for (const topics::Guid& guid : keeper.absent_claimants()) {
+    if (!topic.writers.contains(guid) && is_here(guid)) continue;
     Writer& writer = topic.writers[guid];
     if (writer.intake != nullptr) continue;  // it is there, and does not answer
     if (!writer.events.empty()) continue;

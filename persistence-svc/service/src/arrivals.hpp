@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -42,8 +43,9 @@ class Arrivals {
   /// The intake ends: nothing of it is left, or its writer has never been matched.
   void forget(const Intake& intake);
 
-  /// Judges all that can be judged. Not from within poll().
-  void work(const std::map<TopicKey, std::unique_ptr<TopicKeeper>>& keepers);
+  /// Judges all that can be judged. Not from within poll(). `is_here`: discovery knows the writer.
+  using IsHere = std::function<bool(const topics::Guid& writer)>;
+  void work(const std::map<TopicKey, std::unique_ptr<TopicKeeper>>& keepers, const IsHere& is_here);
   /// True while more of the past may come than is kept yet.
   bool is_behind() const { return is_behind_; }
   /// True if a poll() that takes more samples lets it go on.
@@ -83,7 +85,7 @@ class Arrivals {
   Writer& writer_of(Intake& intake);
   void add_end(Intake& intake, What what);
   std::int64_t limit_ns(const Topic& topic, std::int64_t now_ns);
-  static void settle(const TopicKeeper& keeper, Topic& topic);
+  static void settle(const TopicKeeper& keeper, Topic& topic, const IsHere& is_here);
   void judge(TopicKeeper& keeper, Topic& topic, std::int64_t now_ns);
   static Writers::iterator next(Writers& writers, std::int64_t limit_ns);
   bool perform(TopicKeeper& keeper, const topics::Guid& guid, Writer& writer);

@@ -9,8 +9,9 @@
 namespace llamada::service {
 
 /// Which writers claim which instances of a topic. With OWNERSHIP EXCLUSIVE (DDS 1.4, 2.2.3.9) the strongest
-/// of them is heard. A writer claims an instance from its first sample on, until it unregisters the instance
-/// or has gone.
+/// of them is heard. With SHARED a service knows by its claims which instances a writer writes whose first
+/// samples have left the writer's memory. A writer claims an instance from its first sample on, until it
+/// unregisters the instance or has gone.
 ///
 /// Each claim is an item of the topic's stream. Writers are indices that the user gives. Pure.
 class Claims {
@@ -26,10 +27,15 @@ class Claims {
     return std::any_of(claims.begin(), claims.end(),
                        [&](const Claim& claim) { return claim.writer == writer; });
   }
+  std::size_t count(std::uint32_t writer) const {
+    const auto found = counts_.find(writer);
+    return found == counts_.end() ? 0 : found->second;
+  }
   /// The item that said so before, which is no longer needed; 0: there was none.
   std::uint64_t add(std::uint64_t instance, const Claim& claim) {
     const std::uint64_t before = remove(instance, claim.writer);
     by_instance_[instance].push_back(claim);
+    ++counts_[claim.writer];
     return before;
   }
   /// The item of the claim; 0: there was none.
@@ -43,11 +49,13 @@ class Claims {
     const std::uint64_t item = claim->item;
     claims.erase(claim);
     if (claims.empty()) by_instance_.erase(found);
+    if (--counts_[writer] == 0) counts_.erase(writer);
     return item;
   }
   /// The items of all claims of the writer.
   Items remove_all(std::uint32_t writer) {
     Items items;
+    if (counts_.erase(writer) == 0) return items;
     for (auto place = by_instance_.begin(); place != by_instance_.end();) {
       std::erase_if(place->second, [&](const Claim& claim) {
         if (claim.writer != writer) return false;
@@ -72,6 +80,7 @@ class Claims {
 
  private:
   std::unordered_map<std::uint64_t, std::vector<Claim>> by_instance_;
+  std::unordered_map<std::uint32_t, std::size_t> counts_;  // of each writer
 };
 
 }  // namespace llamada::service

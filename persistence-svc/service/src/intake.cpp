@@ -66,6 +66,14 @@ void Intake::on_qos_changed(const topics::EndpointInfo& writer) {
   feed_.came(keeper_, writer_.guid, writer_.id.participant, writer_.qos);
 }
 
+/// Of a RELIABLE KEEP_ALL writer these are its first ones, which it has given to a service.
+void Intake::on_samples_lost(const topics::EndpointId&, std::uint64_t count) {
+  const qos::DataWriterQos& offer = writer_.qos.datawriter;
+  if (offer.reliability.kind == qos::ReliabilityKind::reliable &&
+      offer.history.kind == qos::HistoryKind::keep_all)
+    keeper_.writer_begins_behind(writer_.guid, writer_.pid, count);
+}
+
 void Intake::on_unmatched(const topics::EndpointId&, bool died) {
   is_exclusive(writer_.qos) ? arrivals_.gone(*this, died) : end(died);
 }

@@ -61,7 +61,7 @@ class Intake final : private topics::ReaderEvents {
     if (is_exclusive(writer_.qos) && !alive) arrivals_.lapsed(*this);
   }
   void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
-  void on_samples_lost(const topics::EndpointId&, std::uint64_t) override {}
+  void on_samples_lost(const topics::EndpointId& writer, std::uint64_t count) override;
 
   topics::EndpointInfo writer_;
   TopicKeeper& keeper_;

@@ -69,7 +69,7 @@ Status Service::serve_round() {
   drop_new_writers();
   // Before it is judged what others have written since.
   bool was_full = !feed_->is_frozen() && open_intakes();
-  arrivals_->work(topics_->all());
+  arrivals_->work(topics_->all(), [this](const topics::Guid& writer) { return is_here(writer); });
   for (const auto& [key, keeper] : topics_->all()) was_full |= keeper->take_full();
   const bool is_written = !feed_->is_frozen() && commit();
   if (!must_end_) return must_end_;
@@ -293,6 +293,11 @@ void Service::drop_readers() {
     past_.served_samples += served->sample_count();
     return true;
   });
+}
+
+bool Service::is_here(const topics::Guid& writer) const {
+  return std::any_of(intakes_.begin(), intakes_.end(),
+                     [&](const auto& each) { return each->info().guid == writer; });
 }
 
 bool Service::is_gone(const topics::EndpointId& endpoint) const {

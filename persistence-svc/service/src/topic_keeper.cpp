@@ -153,10 +153,28 @@ void TopicKeeper::writer_came(const topics::Guid& guid, std::uint64_t participan
   is_known ? writer.rank.widen(strength) : writer.rank.set(strength);
   writer.rank.participant = participant;
   writer.begins = writer.begins || !writer.is_here;
-  writer.is_here = true;
+  if (!std::exchange(writer.is_here, true)) shows_claims(index_of(guid));
   writer.has_changed = writer.has_changed || !(writer.qos == qos);
   writer.qos = qos;
   adopt_policy(qos.datawriter.durability_service);
+}
+
+/// What it writes as the store says: its own memory may no longer show it.
+void TopicKeeper::shows_claims(std::uint32_t index) {
+  if (claims_.count(index) == 0) return;
+  claims_.for_each([&](std::uint64_t instance, const Claims::Claim& claim) {
+    if (claim.writer == index) history_.writes(instance, index);
+  });
+}
+
+void TopicKeeper::writer_begins_behind(const topics::Guid& guid, std::uint32_t pid,
+                                       std::uint64_t last) const {
+  const std::uint64_t seen = writers_[indices_.at(guid)].seen.last();
+  if (seen >= last) return;
+  say_(
+      fmt::format("topic '{}': the samples {} to {} of a writer of process {} are not in this store, and the "
+                  "writer no longer has them: another store has acknowledged them",
+                  topic_.key.topic, seen + 1, last, pid));
 }
 
 void TopicKeeper::writer_gone(const topics::Guid& guid, bool died) {

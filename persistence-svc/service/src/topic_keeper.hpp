@@ -57,6 +57,8 @@ class TopicKeeper {
 
   /// Also when its policies have changed. `participant`: of its EndpointId.
   void writer_came(const topics::Guid& writer, std::uint64_t participant, const qos::EndpointQos& qos);
+  /// The writer no longer has its samples up to this one. What of that is not here is said.
+  void writer_begins_behind(const topics::Guid& writer, std::uint32_t pid, std::uint64_t last) const;
   /// A writer that was deleted never comes again; one that `died` may, with what it has left behind.
   void writer_gone(const topics::Guid& writer, bool died);
 
@@ -76,12 +78,14 @@ class TopicKeeper {
   void settle_strengths();
   /// The writers that claim instances and are not here: of an earlier service.
   std::vector<topics::Guid> absent_claimants() const;
+  /// True if one of these has OWNERSHIP EXCLUSIVE.
+  bool lacks_owner() const;
   /// The time of the newest sample of the writer that was taken, as far as it is known.
   std::int64_t last_word_ns(const topics::Guid& writer) const;
   /// No writer claims anything; another service says who does.
   void forget_claims();
-  /// What late readers must know of the EXCLUSIVE writers: which samples of each were dealt with, and which
-  /// instances each claims.
+  /// What late readers must know of writers that no longer have all samples, or are EXCLUSIVE: which samples
+  /// of each were dealt with, and which instances each claims.
   struct Judged {
     topics::Guid writer;
     std::uint64_t through = 0;
@@ -134,8 +138,10 @@ class TopicKeeper {
   bool skip(Writer& writer, std::uint64_t number);
   bool append(Writer& writer, KeptHistory::Entry entry, const topics::SampleHeader& header,
               std::span<const std::byte> data);
+  static bool has_claims(const Writer& writer);
   bool claim(std::uint32_t writer, std::uint64_t instance, std::int64_t time_ns);
   void claims_end(Claims::Items items);
+  void shows_claims(std::uint32_t writer);
   bool is_said_again(std::uint64_t instance, const KeptHistory::Entry& entry) const;
   Status load_claim(const store::Item& item);
   void show(std::uint32_t writer, const topics::SampleHeader& header);

@@ -1,10 +1,18 @@
 // OWNERSHIP EXCLUSIVE (DDS 1.4, 2.2.3.9): of an instance's writers only the strongest is kept, as readers
-// hear it. Who claims an instance lies in the store, so that a service that starts again knows it.
+// hear it. Who claims an instance lies in the store, so that a service that starts again knows it, also of
+// SHARED writers that no longer have the samples that show it.
 #include <algorithm>
 
 #include "topic_keeper.hpp"
 
 namespace llamada::service {
+
+/// A RELIABLE KEEP_ALL writer gives back the memory of what is kept. All others show again what they write.
+bool TopicKeeper::has_claims(const Writer& writer) {
+  const qos::DataWriterQos& offer = writer.qos.datawriter;
+  return is_exclusive(writer.qos) || (offer.reliability.kind == qos::ReliabilityKind::reliable &&
+                                      offer.history.kind == qos::HistoryKind::keep_all);
+}
 
 bool TopicKeeper::is_heard(const topics::Guid& guid, std::uint64_t instance) const {
   const std::uint32_t index = indices_.at(guid);
@@ -21,8 +29,8 @@ bool TopicKeeper::is_heard(const topics::Guid& guid, std::uint64_t instance) con
 /// False: its item does not fit into the batch, or onto the disk.
 bool TopicKeeper::claim(std::uint32_t index, std::uint64_t instance, std::int64_t time_ns) {
   Writer& writer = writers_[index];
-  if (!is_exclusive(writer.qos) || claims_.has(instance, index)) return true;
-  if (writer.record == 0)  // it has the strength
+  if (!has_claims(writer) || claims_.has(instance, index)) return true;
+  if (writer.record == 0)  // it has the policies
     if (auto recorded = record(writer); !recorded) return refuse(recorded.error());
   const auto head = encode_head(KeptClaim{writer.guid, writer.rank.participant});
   store::Item item;
@@ -73,12 +81,16 @@ void TopicKeeper::settle_strengths() {
 
 std::vector<topics::Guid> TopicKeeper::absent_claimants() const {
   std::vector<topics::Guid> absent;
-  claims_.for_each([&](std::uint64_t, const Claims::Claim& claim) {
-    if (!writers_[claim.writer].is_here) absent.push_back(writers_[claim.writer].guid);
-  });
-  std::sort(absent.begin(), absent.end());
-  absent.erase(std::unique(absent.begin(), absent.end()), absent.end());
+  for (const auto& [guid, index] : indices_)
+    if (!writers_[index].is_here && claims_.count(index) > 0) absent.push_back(guid);
   return absent;
+}
+
+bool TopicKeeper::lacks_owner() const {
+  return std::any_of(indices_.begin(), indices_.end(), [this](const auto& each) {
+    const Writer& writer = writers_[each.second];
+    return !writer.is_here && is_exclusive(writer.qos) && claims_.count(each.second) > 0;
+  });
 }
 
 std::int64_t TopicKeeper::last_word_ns(const topics::Guid& guid) const {
@@ -96,7 +108,9 @@ std::vector<TopicKeeper::Judged> TopicKeeper::judged(const IsWanted& is_wanted) 
   std::map<std::uint32_t, std::size_t> places;
   for (const auto& [guid, index] : indices_) {
     const Writer& writer = writers_[index];
-    if (!is_exclusive(writer.qos) || writer.seen.last() == 0 || !is_wanted(guid, writer.qos)) continue;
+    if (!has_claims(writer) || writer.seen.last() == 0 || !is_wanted(guid, writer.qos)) continue;
+    const bool is_over = writer.is_deleted && writer.kept_count == 0 && !is_exclusive(writer.qos);
+    if (is_over) continue;
     places[index] = all.size();
     all.push_back({guid, writer.seen.last(), {}});
   }

@@ -15,6 +15,7 @@
 #include "test.hpp"
 
 struct TransportFixture {
+  explicit TransportFixture(std::uint64_t arena_bytes = std::uint64_t{256} << 20) : domain(arena_bytes) {}
   llamada::topics::Loopback domain;
   std::unique_ptr<llamada::topics::Transport> attach() {
     auto transport = domain.attach();
@@ -105,6 +106,8 @@ struct Application {
 };
 
 struct Domain {
+  Domain() = default;
+  explicit Domain(std::uint64_t arena_bytes) : fixture(arena_bytes) {}
   TransportFixture fixture;
   KeptHere one{fixture}, other{fixture};
   std::vector<std::unique_ptr<Application>> applications;

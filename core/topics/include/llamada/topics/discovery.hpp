@@ -81,7 +81,8 @@ class ReaderEvents {
   virtual void on_liveliness_changed(const EndpointId& writer, bool alive) = 0;
   /// Once for each writer and each change of the policies of one of the two.
   virtual void on_incompatible(const EndpointInfo& writer, const std::vector<qos::Incompatibility>& why) = 0;
-  /// So many samples that this reader had a right to see were overwritten before they were taken.
+  /// So many samples that this reader had a right to see were overwritten before they were taken, or were
+  /// given to a service that does not give them to this reader.
   virtual void on_samples_lost(const EndpointId& writer, std::uint64_t count) = 0;
   /// The sample of this writer with this header came before, from a service that keeps the topic. All that is
   /// new is that this writer, which lives, has written it.

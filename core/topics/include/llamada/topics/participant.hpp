@@ -73,8 +73,9 @@ class Loan {
 };
 
 /// Publishes samples of one topic to all matching readers. RELIABLE KEEP_ALL: a log, in which a sample lies
-/// until all matched RELIABLE readers have it (VOLATILE), or for good (TRANSIENT_LOCAL). KEEP_LAST or
-/// BEST_EFFORT: a table of slots, which nobody can block.
+/// until all matched RELIABLE readers have it (VOLATILE), or for good (TRANSIENT_LOCAL), or until these and
+/// the services have it (TRANSIENT, PERSISTENT). KEEP_LAST or BEST_EFFORT: a table of slots, which nobody can
+/// block.
 ///
 /// Threads: the Participant's. Deleting it leaves readers what they have not read yet.
 class WriterEndpoint {

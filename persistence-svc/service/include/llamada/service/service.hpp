@@ -94,6 +94,7 @@ class Service final : private topics::DiscoveryEvents {
   void drop_new_writers();
   void drop_readers();
   bool is_gone(const topics::EndpointId& endpoint) const;
+  bool is_here(const topics::Guid& writer) const;
   void keep_time();
   void say_trouble(const Status& trouble);
 

@@ -1,0 +1,325 @@
+// A RELIABLE KEEP_ALL writer gives back the memory of samples that a service has, and nobody misses them.
+#include <set>
+
+#include "service_pair.hpp"
+
+namespace llamada::service {
+namespace {
+
+constexpr std::uint64_t arena_bytes = 16 << 20;
+constexpr std::size_t sample_bytes = 100'000;
+constexpr std::uint64_t more_than_fits = 400;
+
+/// Notes the samples, and which instances writers are known to write.
+struct KnowingReader final : ReaderEvents {
+  bool on_sample(const EndpointId&, Sample&& sample) override {
+    sample.let_evacuate(true);
+    samples.push_back(std::move(sample));
+    return true;
+  }
+  void on_known_sample(const EndpointId&, const SampleHeader& header) override {
+    const bool ends = header.kind == ChangeKind::unregistered;
+    ends ? void(known.erase(header.instance)) : void(known.insert(header.instance));
+  }
+  void on_samples_lost(const EndpointId&, std::uint64_t count) override { lost += count; }
+  void on_matched(const EndpointInfo&) override {}
+  void on_qos_changed(const EndpointInfo&) override {}
+  void on_unmatched(const EndpointId&, bool) override {}
+  void on_liveliness_changed(const EndpointId&, bool) override {}
+  void on_incompatible(const EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
+
+  std::deque<Sample> samples;
+  std::set<std::uint64_t> known;
+  std::uint64_t lost = 0;
+  std::unique_ptr<ReaderEndpoint> endpoint;
+};
+
+SampleHeader header_of(std::uint64_t instance, ChangeKind kind = ChangeKind::alive) {
+  SampleHeader header;
+  header.instance = instance;
+  header.kind = kind;
+  header.source_timestamp_ns = SystemClock().realtime().count();
+  return header;
+}
+
+EndpointSpec kept(EndpointSpec spec, qos::DurabilityKind kind = qos::DurabilityKind::transient) {
+  spec = kept_all(spec);
+  spec.qos.datawriter.durability.kind = spec.qos.datareader.durability.kind = kind;
+  return spec;
+}
+
+/// A domain whose arenas are small, with a writer of large samples that begin with their numbers.
+struct SmallDomain : Domain {
+  SmallDomain() : Domain(arena_bytes) {}
+
+  Application& add_kept(const EndpointSpec& spec = kept(writer_spec())) {
+    Application& application = add(spec);
+    go_on(5);
+    return application;
+  }
+  static Status try_publishing(Application& application, std::uint64_t instance) {
+    std::vector<std::byte> data(sample_bytes);
+    const std::uint64_t number = application.writer.endpoint->published() + 1;
+    std::memcpy(data.data(), &number, sizeof(number));
+    auto published = application.writer.endpoint->publish(data, header_of(instance));
+    return published ? Status() : propagate(published);
+  }
+  /// Large ones. Whoever is in `works` goes on meanwhile.
+  void write(Application& application, std::uint64_t count, const std::function<void()>& works,
+             std::uint64_t instance = 1) {
+    for (std::uint64_t k = 0; k < count; ++k) {
+      const bool is_done = until_of(works, [&] {
+        const Status tried = try_publishing(application, instance);
+        if (!tried) REQUIRE(tried.error().code() == Errc::would_block);
+        return tried.has_value();
+      });
+      REQUIRE(is_done);
+    }
+  }
+  void write(Application& application, std::uint64_t count, std::uint64_t instance = 1) {
+    write(
+        application, count, [this] { work_all(); }, instance);
+  }
+  void work_all() {
+    work();
+    for (Peer* peer : readers) REQUIRE(peer->participant.poll());
+  }
+  std::vector<Peer*> readers;
+  static bool until_of(const std::function<void()>& works, const std::function<bool()>& holds) {
+    const auto end = std::chrono::steady_clock::now() + 60s;
+    while (!holds()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      works();
+    }
+    return true;
+  }
+};
+
+struct Late {
+  Late(SmallDomain& domain, const EndpointSpec& spec) : domain(domain), peer(domain.fixture) {
+    auto made = peer.participant.create_reader(spec, reader);
+    REQUIRE(made);
+    reader.endpoint = std::move(*made);
+    domain.readers.push_back(&peer);
+  }
+  ~Late() { std::erase(domain.readers, &peer); }
+  void poll() { REQUIRE(peer.participant.poll()); }
+  /// Takes the samples from `taken` + 1 to `last`, in order. False: one was missing, or came twice.
+  bool takes(std::uint64_t last) {
+    bool is_right = true;
+    const bool has_all = SmallDomain::until_of([&] { domain.work_all(); },
+                                               [&] {
+                                                 for (; !reader.samples.empty(); reader.samples.pop_front()) {
+                                                   const auto data = reader.samples.front().data();
+                                                   if (data.size() < sizeof(taken)) continue;
+                                                   std::uint64_t number = 0;
+                                                   std::memcpy(&number, data.data(), sizeof(number));
+                                                   is_right = is_right && number == ++taken;
+                                                 }
+                                                 return taken >= last;
+                                               });
+    return has_all && is_right && taken == last;
+  }
+
+  SmallDomain& domain;
+  Peer peer;
+  KnowingReader reader;
+  std::uint64_t taken = 0;
+};
+
+}  // namespace
+
+TEST_CASE("service memory: a writer beside a service goes on in little memory, and late readers get all",
+          "[service]") {
+  const auto kind = GENERATE(qos::DurabilityKind::transient, qos::DurabilityKind::persistent);
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept(kept(writer_spec(), kind));
+  Late early(domain, kept(reader_spec(), kind));
+  domain.write(writer, more_than_fits);
+  CHECK(early.takes(more_than_fits));
+  Late late(domain, kept(reader_spec(), kind));
+  CHECK(late.takes(more_than_fits));
+  Late later(domain, best_effort(kept(reader_spec(), kind)));
+  CHECK(later.takes(more_than_fits));
+  // All go on with each other.
+  domain.write(writer, 3);
+  for (Late* each : {&early, &late, &later}) {
+    CHECK(each->takes(more_than_fits + 3));
+    CHECK(each->reader.lost == 0);
+  }
+}
+
+TEST_CASE("service memory: without a service a writer keeps all, and goes on when one comes", "[service]") {
+  SmallDomain domain;
+  Application& writer = domain.add_kept();
+  Status tried;
+  while (tried) tried = SmallDomain::try_publishing(writer, 1);
+  CHECK(tried.error().code() == Errc::out_of_resources);
+  const std::uint64_t kept_here = writer.writer.endpoint->published();
+  CHECK(kept_here > 50);
+  domain.start(domain.one);
+  REQUIRE(domain.until([&] { return writer.writer.endpoint->has_keeper(); }));
+  domain.write(writer, more_than_fits);
+  Late late(domain, kept(reader_spec()));
+  CHECK(late.takes(kept_here + more_than_fits));
+  CHECK(domain.one.said.empty());
+}
+
+TEST_CASE("service memory: a reader that was given its past before the writer sees it misses nothing",
+          "[service]") {
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept();
+  domain.write(writer, 20);
+  REQUIRE(domain.await_acknowledged(writer));
+  Late late(domain, kept(reader_spec()));
+  // The writer's application does not look at anybody meanwhile.
+  const auto without_it = [&] {
+    REQUIRE(domain.one.service->work());
+    late.poll();
+  };
+  REQUIRE(SmallDomain::until_of(without_it, [&] { return !late.reader.endpoint->awaits_past(); }));
+  const std::uint64_t fits = 80;
+  for (std::uint64_t k = 0; k < fits; ++k) {
+    REQUIRE(SmallDomain::try_publishing(writer, 1));
+    for (int round = 0; round < 3; ++round) without_it();
+  }
+  CHECK(late.takes(20 + fits));
+  CHECK(late.reader.lost == 0);
+}
+
+TEST_CASE("service memory: a late reader waits for a service that has what the writer gave to it",
+          "[service]") {
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept();
+  domain.write(writer, more_than_fits);
+  REQUIRE(domain.await_acknowledged(writer));
+  domain.one.end();
+  domain.go_on();
+  Late late(domain, kept(reader_spec()));
+  for (int round = 0; round < 50; ++round) {
+    domain.work();
+    late.poll();
+  }
+  CHECK(late.reader.samples.empty());
+  CHECK(late.reader.endpoint->awaits_past());
+  domain.write(writer, 10);
+  domain.start(domain.one);
+  CHECK(late.takes(more_than_fits + 10));
+  CHECK(late.reader.lost == 0);
+  domain.write(writer, 10);
+  CHECK(late.takes(more_than_fits + 20));
+}
+
+TEST_CASE("service memory: what no service gives is reported as lost", "[service]") {
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept();
+  domain.write(writer, more_than_fits);
+  const auto gets_the_rest = [&](Late& late) {
+    REQUIRE(SmallDomain::until_of(
+        [&] {
+          domain.work();
+          late.poll();
+        },
+        [&] { return late.reader.samples.size() > 0; }));
+    for (int round = 0; round < 50; ++round) late.poll();
+    CHECK(late.reader.lost > more_than_fits / 2);
+    CHECK(late.reader.lost + late.reader.samples.size() == more_than_fits);
+  };
+  // It asks for what the writer has.
+  Late local(domain, kept(reader_spec(), qos::DurabilityKind::transient_local));
+  gets_the_rest(local);
+  domain.one.end();
+  Late late(domain, kept(reader_spec()));
+  gets_the_rest(late);  // after 10 seconds
+}
+
+TEST_CASE("service memory: a service with another store says what it will never get", "[service]") {
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept();
+  domain.write(writer, more_than_fits);
+  domain.one.end();
+  domain.start(domain.other);
+  REQUIRE(domain.await_acknowledged(writer));
+  INFO(fmt::format("{}", fmt::join(domain.other.said, "\n")));
+  CHECK(domain.other.has_said("the samples 1 to "));
+  // The first one comes back with them.
+  domain.align(domain.one);
+  domain.write(writer, 10);
+  for (KeptHere* each : {&domain.other, &domain.one}) {
+    Late late(domain, kept(reader_spec()));
+    CHECK(late.takes(more_than_fits + 10));
+    each->end();
+  }
+}
+
+TEST_CASE("service memory: it is known which instances a writer writes that no longer shows it",
+          "[service]") {
+  const bool restarts = GENERATE(false, true);
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept();
+  for (std::uint64_t instance = 1; instance <= 5; ++instance) domain.write(writer, 1, instance);
+  REQUIRE(
+      writer.writer.endpoint->publish(std::span<const std::byte>(), header_of(2, ChangeKind::unregistered)));
+  domain.write(writer, more_than_fits, 9);
+  REQUIRE(domain.await_acknowledged(writer));
+  if (restarts) {
+    domain.one.end();
+    domain.start(domain.one);
+    REQUIRE(domain.await_acknowledged(writer));
+  }
+  Late late(domain, kept(reader_spec()));
+  REQUIRE(SmallDomain::until_of(
+      [&] {
+        domain.work();
+        late.poll();
+      },
+      [&] { return late.reader.known.contains(9); }));
+  CHECK(late.reader.known == std::set<std::uint64_t>{1, 3, 4, 5, 9});
+  // What it writes ends with it, also if the service was not there.
+  domain.one.end();
+  domain.applications.clear();
+  domain.start(domain.one);
+}
+
+TEST_CASE("service memory: RESOURCE_LIMITS count what a service does not have yet", "[service]") {
+  SmallDomain domain;
+  EndpointSpec spec = kept(writer_spec());
+  spec.qos.datawriter.resource_limits.max_samples = 10;
+  Application& writer = domain.add_kept(spec);
+  for (int k = 0; k < 10; ++k) REQUIRE(SmallDomain::try_publishing(writer, 1));
+  CHECK(SmallDomain::try_publishing(writer, 1).error().code() == Errc::out_of_resources);
+  domain.start(domain.one);
+  REQUIRE(domain.await_acknowledged(writer));
+  for (int k = 0; k < 10; ++k) REQUIRE(SmallDomain::try_publishing(writer, 1));
+  CHECK(SmallDomain::try_publishing(writer, 1).error().code() == Errc::would_block);
+  domain.write(writer, 50);
+  REQUIRE(domain.await_acknowledged(writer));
+  domain.one.end();
+  domain.go_on();
+  for (int k = 0; k < 10; ++k) REQUIRE(SmallDomain::try_publishing(writer, 1));
+  CHECK(SmallDomain::try_publishing(writer, 1).error().code() == Errc::out_of_resources);
+}
+
+TEST_CASE("service memory: of two services the one that is left has what the writer gave back", "[service]") {
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept();
+  domain.write(writer, more_than_fits / 2);
+  domain.align(domain.other);
+  domain.write(writer, more_than_fits / 2);
+  REQUIRE(domain.await_acknowledged(writer));
+  domain.one.end();
+  Late late(domain, kept(reader_spec()));
+  CHECK(late.takes(more_than_fits));
+  domain.write(writer, more_than_fits);
+  CHECK(late.takes(2 * more_than_fits));
+  CHECK(late.reader.lost == 0);
+}
+
+}  // namespace llamada::service
