@@ -217,7 +217,6 @@ SharedPointer::Waiting waiting_of_rank() {
 
 Result<SharedPointer*> shared_pointer_of(File& file) {
   if (file.shared_pointer) return &*file.shared_pointer;
-  if (auto may = need_no_survivors(*runtime().world, "shared file pointers"); !may) return propagate(may);
   const Communicator& communicator = *file.communicator;
   const std::size_t bytes = SharedPointer::bytes_for(communicator.size());
   auto segment = runtime().world->shared_segment(shared_pointer_name(file), bytes);
@@ -249,7 +248,10 @@ Result<std::uint64_t> change_number(const File& file, std::uint64_t operation, c
                             .operand = adds ? change.operand : change.operand - file.shared_origin});
 }
 
+Status may_be_shared() { return need_no_survivors(*runtime().world, "shared file pointers"); }
+
 Result<std::uint64_t> change_pointer(File& file, std::uint64_t operation, const PointerChange& change) {
+  if (auto may = may_be_shared(); !may) return propagate(may);
   if (is_number(file)) return change_number(file, operation, change);
   auto pointer = shared_pointer_of(file);
   if (!pointer) return propagate(pointer);
@@ -259,6 +261,7 @@ Result<std::uint64_t> change_pointer(File& file, std::uint64_t operation, const 
 }
 
 Result<std::uint64_t> read_pointer(File& file) {
+  if (auto may = may_be_shared(); !may) return propagate(may);
   if (is_number(file)) return move_number(file, {.kind = World::NumberMove::Kind::read});
   auto pointer = shared_pointer_of(file);
   if (!pointer) return propagate(pointer);
