@@ -49,7 +49,7 @@ class Program:
         self.pattern, self.has_files = re.compile(pattern or ".*"), not pattern
         self.words = shlex.split(command) or [find_program(build, self.name)]
 
-    def compared(self, lines, files):
+    def compared(self, lines, files=()):
         found = sorted(found.group() for found in map(self.pattern.search, lines) if found)
         return found + [(path.name, path.read_bytes()) for path in files if self.has_files]
 
