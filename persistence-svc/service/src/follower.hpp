@@ -34,8 +34,6 @@ class Follower final : private topics::ReaderEvents, private topics::WriterEvent
   bool is_aligned() const { return stage_ == Stage::follows; }
   /// The serving service has gone, or has ended the link.
   bool is_over() const { return is_over_; }
-  /// It has answered.
-  bool has_heard_any() const { return taken_ != 0; }
   /// Nothing that it has said is still to be heard.
   bool has_heard_all() const { return !hears_; }
   /// Ends what was begun in the store, and forgets who writes: call it when it is over. Errors: the store's.

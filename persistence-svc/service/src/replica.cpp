@@ -27,24 +27,18 @@ Result<std::unique_ptr<Replica>> Replica::open(topics::Participant& participant,
 
 // What the other one says.
 
-bool Replica::take(const topics::EndpointId& writer, std::span<const std::byte> message, bool may_join) {
-  if (other_writer_ && *other_writer_ != writer) return true;  // of a former attempt
-  if (stage_ != Stage::waits && stage_ != Stage::listens) return !failed_;
-  if (stage_ == Stage::waits && !may_join) return false;
+void Replica::join(const topics::EndpointId& writer, const Status& possible) {
+  other_writer_ = writer;
+  failed_ = possible;
+  stage_ = Stage::joined;
+  progress();
+}
+
+bool Replica::take(std::span<const std::byte> message) {
+  if (stage_ != Stage::listens) return !failed_;
   progress();
   auto record = decode_link(message);
-  if (!record) {
-    failed_ = propagate(record);
-    return true;
-  }
-  if (stage_ == Stage::listens) {
-    failed_ = take_record(*record);
-  } else if (record->kind == LinkKind::join) {
-    other_writer_ = writer;
-    stage_ = Stage::joined;
-    if (record->number != link_version)
-      failed_ = failure(Errc::unsupported, "it is of another release of Llamada");
-  }
+  failed_ = record ? take_record(*record) : propagate(record);
   return true;
 }
 

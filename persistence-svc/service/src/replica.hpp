@@ -39,9 +39,13 @@ class Replica final : private topics::WriterEvents {
   const topics::EndpointId& reader() const { return reader_.id; }
   std::uint32_t pid() const { return reader_.pid; }
 
-  /// A message of the other one, from within Participant::poll(). `may_join`: no other one is being compared.
-  /// False: not now.
-  bool take(const topics::EndpointId& writer, std::span<const std::byte> message, bool may_join);
+  /// It has not joined yet.
+  bool waits() const { return stage_ == Stage::waits; }
+  /// The other one joins by this writer; no other one is being compared. `possible`: or why it cannot.
+  void join(const topics::EndpointId& writer, const Status& possible);
+  bool has_joined_by(const topics::EndpointId& writer) const { return other_writer_ == writer; }
+  /// What the other one says after that, from within Participant::poll(). False: not now.
+  bool take(std::span<const std::byte> message);
   /// Does what is to be done, not from within poll(). `writers`: all that are read. Errors: any; the other
   /// one has to join again.
   Status work(const std::vector<std::unique_ptr<Intake>>& writers);

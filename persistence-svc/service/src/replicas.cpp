@@ -8,6 +8,18 @@
 
 namespace llamada::service {
 
+namespace {
+
+/// Whether the first message of a writer is a join to this release.
+Status check_join(std::span<const std::byte> message) {
+  auto record = decode_link(message);
+  if (!record) return propagate(record);
+  if (record->kind == LinkKind::join && record->number == link_version) return {};
+  return failure(Errc::unsupported, "it is of another release of Llamada");
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Replicas>> Replicas::open(topics::Participant& participant, Topics& topics, Feed& feed,
                                                  const Clock& clock, TopicKeeper::Say say) {
   std::unique_ptr<Replicas> replicas(new Replicas(participant, topics, feed, clock, std::move(say)));
@@ -36,13 +48,12 @@ void Replicas::gone(const topics::EndpointId& reader) {
 }
 
 bool Replicas::on_sample(const topics::EndpointId& writer, topics::Sample&& sample) {
-  const bool may_join =
-      std::none_of(replicas_.begin(), replicas_.end(), [](const auto& each) { return each->compares(); });
-  for (const auto& replica : replicas_)
-    if (replica->reader().participant == writer.participant) {
-      if (!replica->take(writer, sample.data(), may_join)) return false;
-      break;
-    }
+  const auto told = std::find_if(replicas_.begin(), replicas_.end(),
+                                 [&](const auto& each) { return each->has_joined_by(writer); });
+  if (told == replicas_.end())
+    joins_.try_emplace(writer, check_join(sample.data()));  // or more of a former attempt
+  else if (!(*told)->take(sample.data()))
+    return false;
   const topics::Sample taken = std::move(sample);
   return true;
 }
@@ -60,6 +71,16 @@ void Replicas::open_new() {
   }
 }
 
+/// One at a time. A service makes its reader before its writer: older ones are of a former attempt.
+void Replicas::join(Replica& replica) {
+  const bool may_join =
+      std::none_of(replicas_.begin(), replicas_.end(), [](const auto& each) { return each->compares(); });
+  if (!may_join || !replica.waits()) return;
+  for (auto joined = joins_.upper_bound(replica.reader());
+       joined != joins_.end() && joined->first.participant == replica.reader().participant; ++joined)
+    replica.join(joined->first, joined->second);
+}
+
 Status Replicas::work(const std::vector<std::unique_ptr<Intake>>& writers) {
   const bool was_frozen = feed_.is_frozen();
   // Those that have gone make room for the next one, and what they began in the store is ended first.
@@ -71,6 +92,7 @@ Status Replicas::work(const std::vector<std::unique_ptr<Intake>>& writers) {
   const Replica* changed = nullptr;
   Status lost;
   for (const auto& replica : replicas_) {
+    join(*replica);
     if (const Status worked = replica->work(writers); !worked) {
       if (worked.error().code() == Errc::precondition_not_met) lost = worked;
       end(*replica, worked);

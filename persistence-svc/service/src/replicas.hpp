@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,12 +39,13 @@ class Replicas final : private topics::ReaderEvents {
   bool on_sample(const topics::EndpointId& writer, topics::Sample&& sample) override;
   void on_matched(const topics::EndpointInfo&) override {}
   void on_qos_changed(const topics::EndpointInfo&) override {}
-  void on_unmatched(const topics::EndpointId&, bool) override {}
+  void on_unmatched(const topics::EndpointId& writer, bool) override { joins_.erase(writer); }
   void on_liveliness_changed(const topics::EndpointId&, bool) override {}
   void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
   void on_samples_lost(const topics::EndpointId&, std::uint64_t) override {}
 
   void open_new();
+  void join(Replica& replica);
   void end(Replica& replica, const Status& why);
 
   topics::Participant& participant_;
@@ -53,6 +55,8 @@ class Replicas final : private topics::ReaderEvents {
   TopicKeeper::Say say_;
   std::unique_ptr<topics::ReaderEndpoint> reader_;
   std::vector<topics::EndpointInfo> new_readers_;
+  /// Who has joined by which writer, or why it cannot. Its reader may be found by discovery after that.
+  std::map<topics::EndpointId, Status> joins_;
   std::vector<std::unique_ptr<Replica>> replicas_;
 };
 

@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::int64_t retry_join_period_ns = 1'000'000'000;
 constexpr std::int64_t unserved_max_ns = 3'000'000'000;
-constexpr std::int64_t unanswered_max_ns = 5'000'000'000;
 
 }  // namespace
 
@@ -57,12 +56,6 @@ Status Service::decide() {
   joining_.unserved_since_ns = 0;
   if (follower_ && follower_->participant() != serving->id) end_following(true);
   if (follower_ && follower_->is_over()) end_following(true);
-  const bool is_unanswered = follower_ && !follower_->has_heard_any() &&
-                             clock_.monotonic().count() - joining_.begun_ns >= unanswered_max_ns;
-  if (is_unanswered) {
-    options_.say(fmt::format("the service of process {} does not answer; joins it again", follower_->pid()));
-    end_following(true);
-  }
   if (!follower_) join(*serving);
   return {};
 }
@@ -112,7 +105,6 @@ void Service::join(const topics::ParticipantInfo& serving) {
     auto follower = Follower::open(participant_, reader, *topics_);
     if (follower) {
       follower_ = std::move(*follower);
-      joining_.begun_ns = clock_.monotonic().count();
       participant_.wake_self();
       return;
     }

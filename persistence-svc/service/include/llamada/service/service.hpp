@@ -128,7 +128,6 @@ class Service final : private topics::DiscoveryEvents {
   /// Of one that does not serve.
   struct Joining {
     std::int64_t retry_ns = 0;           ///< When it tries to join again.
-    std::int64_t begun_ns = 0;           ///< When it began to join.
     std::int64_t unserved_since_ns = 0;  ///< Since when nobody serves; 0: somebody does.
     std::uint32_t lacks_of = 0;          ///< The process of a service that has what this one lacks; 0: none.
   } joining_;
