@@ -227,38 +227,20 @@ std::uint64_t JobNodes::remember(std::uint32_t node, std::uint64_t question) {
   return last_question_;
 }
 
-void JobNodes::answer(std::uint64_t question, const std::function<node::ToNode(std::uint64_t)>& make) {
-  const auto found = questions_.find(question);
+template <typename Answer>
+void JobNodes::answer(Answer message) {
+  const auto found = questions_.find(message.question);
   if (found == questions_.end()) return;
-  tell(found->second.node, make(found->second.number));
+  message.question = found->second.number;
+  tell(found->second.node, std::move(message));
   questions_.erase(found);
 }
 
-void JobNodes::give(node::AnswerReach&& message) {
-  answer(message.question, [&message](std::uint64_t number) {
-    return node::AnswerReach{number, message.written};
-  });
-}
-
-void JobNodes::give(node::AnswerAgreement&& message) {
-  answer(message.question, [&message](std::uint64_t number) {
-    message.question = number;
-    return std::move(message);
-  });
-}
-
-void JobNodes::give(node::AnswerShared&& message) {
-  answer(message.question, [&message](std::uint64_t number) {
-    message.question = number;
-    return std::move(message);
-  });
-}
-
-void JobNodes::give(node::AnswerInject&& message) {
-  answer(message.question, [&message](std::uint64_t number) {
-    return node::AnswerInject{number, std::move(message.answer)};
-  });
-}
+void JobNodes::give(node::AnswerReach&& message) { answer(std::move(message)); }
+void JobNodes::give(node::AnswerAgreement&& message) { answer(std::move(message)); }
+void JobNodes::give(node::AnswerShared&& message) { answer(std::move(message)); }
+void JobNodes::give(node::AnswerInject&& message) { answer(std::move(message)); }
+void JobNodes::give(node::AnswerSpawn&& message) { answer(std::move(message)); }
 
 void JobNodes::hear(std::uint32_t node, node::Reached&& message) {
   message.question = remember(node, message.question);

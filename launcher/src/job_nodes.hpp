@@ -86,7 +86,8 @@ class JobNodes {
   void report();
   std::string nodes_text() const;
   void refuse(std::uint32_t node, const std::string& why);
-  void answer(std::uint64_t question, const std::function<node::ToNode(std::uint64_t)>& make);
+  template <typename Answer>
+  void answer(Answer message);
   std::uint64_t remember(std::uint32_t node, std::uint64_t question);
   void look_at_adding(std::uint64_t question);
   void give_up_adding(std::uint64_t question, const std::string& why);

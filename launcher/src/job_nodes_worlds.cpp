@@ -18,12 +18,6 @@ void JobNodes::hear(std::uint32_t node, node::SpawnWanted&& message) {
   tell_coordinator_(std::move(message));
 }
 
-void JobNodes::give(node::AnswerSpawn&& message) {
-  answer(message.question, [&message](std::uint64_t number) {
-    return node::AnswerSpawn{number, std::move(message.answer)};
-  });
-}
-
 void JobNodes::give(node::AddRanks&& message) {
   const auto first = static_cast<std::uint32_t>(slots_.size());
   if (stage_ != Stage::running)

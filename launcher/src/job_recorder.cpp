@@ -101,7 +101,7 @@ Status JobRecorder::append_numbers() {
   if (numbers_.asked == numbers_.in_store) return {};
   numbers_.in_store = numbers_.asked;
   const auto appended = streams_->append(job_stream::numbers, 0, {}, bytes_of(numbers_.in_store));
-  if (appended) numbers_.item = streams_->last(job_stream::numbers);
+  if (appended) numbers_.newest = streams_->last(job_stream::numbers);
   return appended;
 }
 
@@ -110,7 +110,8 @@ Status JobRecorder::end_cut() {
   if (auto status = streams_->append(job_stream::cuts, 0, {}, bytes_of(shown_)); !status) return status;
   shortening_.has_cut(shown_);
   has_news_ = false;
-  if (auto status = streams_->drop_below(job_stream::numbers, numbers_.item); !status) return status;
+  if (const auto newest = std::exchange(numbers_.newest, 0); newest != 0)
+    if (auto status = streams_->drop_below(job_stream::numbers, newest); !status) return status;
   return streams_->drop_below(job_stream::cuts, streams_->last(job_stream::cuts));
 }
 

@@ -120,9 +120,9 @@ class JobRecorder {
   std::size_t held_bytes_ = 0;   ///< of output in all three
   OutputSizes in_store_, given_, shown_, written_at_checkpoint_;
   struct {
-    SharedNumbers asked;     ///< of the cut that is being made
-    SharedNumbers in_store;  ///< of the last one
-    std::uint64_t item = 0;  ///< that has them; 0: an item of an earlier life, or none
+    SharedNumbers asked;       ///< of the cut that is being made
+    SharedNumbers in_store;    ///< of the last one
+    std::uint64_t newest = 0;  ///< the item that has them, while older ones are there; 0: none are
   } numbers_;
   bool is_asking_ = false;
   bool has_news_ = false;  ///< beside what ranks record

@@ -1,8 +1,6 @@
 // Stores of both kinds, and copies of them, with the persistence service as a process of its own.
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "peer.hpp"
 #include "persistd.hpp"
@@ -20,20 +18,15 @@ Policies kept_all() {
   return policies;
 }
 
-/// Flips a bit of each sample with this key and value, in all segments. How many there were.
-int damage(const std::string& store, std::int32_t key, std::int32_t value) {
-  std::string wanted(8, '\0');
-  std::memcpy(wanted.data(), &key, sizeof key);
-  std::memcpy(wanted.data() + sizeof key, &value, sizeof value);
-  int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(store)) {
-    if (entry.path().extension() != ".seg") continue;
-    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
-    const std::string bytes(std::istreambuf_iterator<char>(file), {});
-    for (std::size_t at = 0; (at = bytes.find(wanted, at)) != std::string::npos; ++at, ++count)
-      file.seekp(static_cast<std::streamoff>(at)).put(static_cast<char>(bytes[at] ^ 1));
+/// Flips a bit of each sample with this key and value. How many there were.
+std::size_t damage(const std::string& store, std::int32_t key, std::int32_t value) {
+  const auto found = stored_readings(store, key, value);
+  for (const StoredReading& each : found) {
+    std::fstream file(each.file, std::ios::in | std::ios::out | std::ios::binary);
+    const int byte = file.seekg(static_cast<std::streamoff>(each.at)).get();
+    file.seekp(static_cast<std::streamoff>(each.at)).put(static_cast<char>(byte ^ 1));
   }
-  return count;
+  return found.size();
 }
 
 }  // namespace

@@ -3,11 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <map>
 #include <thread>
 
-#include "kept_world.hpp"
+#include "kept_killed.hpp"
 #include "llamada/base/random.hpp"
 #include "socket.hpp"
 
@@ -167,61 +165,25 @@ TEST_CASE("kept: a limit on the size of files is told, and kills nobody", "[kept
   CHECK(limited.text.find("File too large") != std::string::npos);
 }
 
-/// A process that writes to a topic, and how far it has come.
-struct Writing {
-  Peer peer;
-  std::int32_t sensor;
-  std::int32_t written = 0, acknowledged = 0;
-
-  Writing(KeptWorld& kept_world, std::int32_t sensor)
-      : peer(kept_world.world().socket_name(), fmt::format("writer-{}", sensor)), sensor(sensor) {
-    peer.make_writer("w", kept());
-  }
-  void write(std::int32_t count) {
-    peer.write("w", sensor, written + 1, count);
-    written += count;
-    if (peer.try_asking("acknowledged w 20").starts_with("ok")) acknowledged = written;
-  }
-};
-
 TEST_CASE("kept: what was acknowledged outlives a service that is killed at any moment, once and in order",
           "[kept]") {
   constexpr int kill_count = 25;
   KeptWorld kept_world;
   Random random(7);
-  Writing writing[] = {{kept_world, 1}, {kept_world, 2}};
+  Writing writing[] = {{kept_world.world(), 1}, {kept_world.world(), 2}};
   for (int kills = 0; kills < kill_count; ++kills) {
     kept_world.service().start();
-    std::atomic<bool> is_killed = false;
-    std::thread killer([&, delay = std::chrono::microseconds(random.below(60'000))] {
-      std::this_thread::sleep_for(delay);
-      kept_world.service().send(SIGKILL);
-      is_killed = true;
-    });
-    while (!is_killed)
+    until_killed(kept_world.service(), std::chrono::microseconds(random.below(60'000)), [&] {
       for (Writing& each : writing) each.write(1 + static_cast<std::int32_t>(random.below(20)));
-    killer.join();
-    kept_world.service().kill();
+    });
   }
-  for (Writing& each : writing) each.peer.kill();
+  for (Writing& each : writing) {
+    CHECK(each.acknowledged > 0);
+    each.peer.kill();
+  }
   kept_world.service().start();
   kept_world.restart_all();
-  auto reader = kept_world.world().reader(kept());
-  REQUIRE(reader->wait_for_historical_data(watchdog));
-  const auto samples = reader->take();
-  std::map<std::int32_t, std::int32_t> last;
-  for (const auto& each : *samples) {
-    if (!each.info.valid_data) continue;
-    const auto value = *types::deserialize<Reading>(each.data);
-    REQUIRE(value.value == ++last[value.sensor]);
-  }
-  for (const Writing& each : writing) {
-    INFO("sensor " << each.sensor << ": written " << each.written << ", acknowledged " << each.acknowledged
-                   << ", kept " << last[each.sensor]);
-    CHECK(each.acknowledged > 0);
-    CHECK(last[each.sensor] >= each.acknowledged);
-    CHECK(last[each.sensor] <= each.written);
-  }
+  check_kept(kept_world.world(), writing);
 }
 
 }  // namespace

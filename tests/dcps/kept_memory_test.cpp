@@ -1,12 +1,9 @@
 // Kept topics whose RELIABLE KEEP_ALL writers write more than their memory holds.
-#include <signal.h>
-
-#include <atomic>
 #include <map>
 #include <sstream>
 #include <thread>
 
-#include "kept_world.hpp"
+#include "kept_killed.hpp"
 #include "llamada/base/random.hpp"
 
 namespace llamada::dcps::test {
@@ -119,28 +116,15 @@ TEST_CASE("kept memory: instances of which a writer no longer has samples live a
   CHECK(ended_count(4) == 4);
 }
 
-/// A process that writes large samples to a topic, and how far it has come.
-struct Writing {
-  Peer peer;
-  std::int32_t sensor;
-  std::int32_t written = 0, acknowledged = 0;
-
-  Writing(KeptWorld& kept_world, std::int32_t sensor)
-      : peer(kept_world.world().socket_name(), fmt::format("writer-{}", sensor)), sensor(sensor) {
-    Policies policies = kept();
-    policies.writer.reliability.max_blocking_time = 20ms;
-    peer.make_writer("w", policies);
+void write_large(Writing& to, std::int32_t count) {
+  for (; count > 0; --count) {
+    const std::string answer =
+        to.peer.try_asking(fmt::format("write w {} {} 1 {} -1", to.sensor, to.written + 1, text_bytes));
+    if (!answer.starts_with("ok")) break;  // its memory is full
+    ++to.written;
   }
-  void write(std::int32_t count) {
-    for (; count > 0; --count) {
-      const std::string answer =
-          peer.try_asking(fmt::format("write w {} {} 1 {} -1", sensor, written + 1, text_bytes));
-      if (!answer.starts_with("ok")) break;  // its memory is full
-      ++written;
-    }
-    if (peer.try_asking("acknowledged w 20").starts_with("ok")) acknowledged = written;
-  }
-};
+  to.look();
+}
 
 /// "1:1 1:2 2:1": each sensor's values from 1 on.
 bool is_in_order(const std::string& text) {
@@ -157,7 +141,9 @@ TEST_CASE("kept memory: a service that is killed at any moment has what writers 
   constexpr int kill_count = 25;
   KeptWorld kept_world(arena_bytes);
   Random random(11);
-  Writing writing[] = {{kept_world, 1}, {kept_world, 2}};
+  Policies policies = kept();
+  policies.writer.reliability.max_blocking_time = 20ms;
+  Writing writing[] = {{kept_world.world(), 1, policies}, {kept_world.world(), 2, policies}};
   const auto fits = [](const Writing& each) {
     return std::uint64_t(each.written) * text_bytes < 2 * arena_bytes;
   };
@@ -165,37 +151,16 @@ TEST_CASE("kept memory: a service that is killed at any moment has what writers 
     kept_world.service().start();
     Peer late(kept_world.world().socket_name(), "late");
     late.make_reader("r", kept());
-    std::atomic<bool> is_killed = false;
-    std::thread killer([&, delay = std::chrono::milliseconds(random.below(300))] {
-      std::this_thread::sleep_for(delay);
-      kept_world.service().send(SIGKILL);
-      is_killed = true;
+    until_killed(kept_world.service(), std::chrono::milliseconds(random.below(300)), [&] {
+      for (Writing& each : writing) write_large(each, 1 + static_cast<std::int32_t>(random.below(40)));
     });
-    while (!is_killed)
-      for (Writing& each : writing) each.write(1 + static_cast<std::int32_t>(random.below(40)));
-    killer.join();
-    kept_world.service().kill();
     CHECK(is_in_order(late.ask("take r")));
     CHECK(late.ask("lost r") == "0");
   }
   for (Writing& each : writing) each.peer.kill();
   kept_world.service().start();
   kept_world.restart_all();
-  auto reader = kept_world.world().reader(kept());
-  REQUIRE(reader->wait_for_historical_data(watchdog));
-  const auto samples = reader->take();
-  std::map<std::int32_t, std::int32_t> last;
-  for (const auto& each : *samples) {
-    if (!each.info.valid_data) continue;
-    const auto value = *types::deserialize<Reading>(each.data);
-    REQUIRE(value.value == ++last[value.sensor]);
-  }
-  for (const Writing& each : writing) {
-    INFO("sensor " << each.sensor << ": written " << each.written << ", acknowledged " << each.acknowledged
-                   << ", kept " << last[each.sensor]);
-    CHECK(last[each.sensor] >= each.acknowledged);
-    CHECK(last[each.sensor] <= each.written);
-  }
+  check_kept(kept_world.world(), writing);
 }
 
 }  // namespace

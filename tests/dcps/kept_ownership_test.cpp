@@ -1,15 +1,11 @@
 // OWNERSHIP EXCLUSIVE of kept topics: a late reader gets what a reader got that was there all the time,
 // wherever the service was killed.
-#include <signal.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <thread>
 
-#include "kept_world.hpp"
+#include "kept_killed.hpp"
 #include "llamada/base/random.hpp"
 
 namespace llamada::dcps::test {
@@ -203,20 +199,13 @@ TEST_CASE("kept ownership: of two that write at once only the owner is kept, whi
   Random random(11);
   for (int kills = 0; kills < kill_count; ++kills) {
     service.start();
-    std::atomic<bool> is_killed = false;
-    std::thread killer([&, delay = std::chrono::microseconds(random.below(40'000))] {
-      std::this_thread::sleep_for(delay);
-      service.send(SIGKILL);
-      is_killed = true;
-    });
-    while (!is_killed)
+    until_killed(service, std::chrono::microseconds(random.below(40'000)), [&] {
       for (const int k : {weak, strong}) {
         const auto count = static_cast<std::int32_t>(1 + random.below(10));
         contest.writers[k]->write("w", 1, next[k], count);
         next[k] += count;
       }
-    killer.join();
-    service.kill();
+    });
   }
   service.start();
   contest.await_kept();

@@ -1,11 +1,5 @@
 // Two persistence services of one domain as processes, which are killed at any moment.
-#include <signal.h>
-
-#include <atomic>
-#include <map>
-#include <thread>
-
-#include "kept_world.hpp"
+#include "kept_killed.hpp"
 #include "llamada/base/random.hpp"
 
 namespace llamada::dcps::test {
@@ -28,9 +22,10 @@ struct KeptPair {
   void align(Persistd& service) {
     const std::string before = service.said();
     service.start();
+    const bool is_aligned =
+        eventually([&] { return service.said().find("is aligned", before.size()) != std::string::npos; });
     INFO(first().said() << second.said());
-    REQUIRE(
-        eventually([&] { return service.said().find("is aligned", before.size()) != std::string::npos; }));
+    REQUIRE(is_aligned);
   }
   std::string past() { return kept_world.past(kept()); }
 };
@@ -87,49 +82,22 @@ TEST_CASE("kept pair: what was acknowledged outlives any one service that is kil
   Random random(GENERATE(5u, 6u));
   pair.first().start();
   pair.second.start();
-  Peer writers[] = {{pair.world().socket_name(), "writer-1"}, {pair.world().socket_name(), "writer-2"}};
-  std::int32_t written[2] = {}, acknowledged[2] = {};
-  for (Peer& writer : writers) writer.make_writer("w", kept());
+  Writing writing[] = {{pair.world(), 1}, {pair.world(), 2}};
   for (int kills = 0; kills < kill_count; ++kills) {
     Persistd& victim = pair.at(static_cast<int>(random.below(2)));
-    std::atomic<bool> is_killed = false;
-    std::thread killer([&, delay = std::chrono::microseconds(random.below(80'000))] {
-      std::this_thread::sleep_for(delay);
-      victim.send(SIGKILL);
-      is_killed = true;
+    until_killed(victim, std::chrono::microseconds(random.below(80'000)), [&] {
+      for (Writing& each : writing) each.write(1 + static_cast<std::int32_t>(random.below(20)));
     });
-    while (!is_killed) {
-      for (int k = 0; k < 2; ++k) {
-        const auto count = 1 + static_cast<std::int32_t>(random.below(20));
-        writers[k].write("w", k + 1, written[k] + 1, count);
-        written[k] += count;
-        if (writers[k].try_asking("acknowledged w 20").starts_with("ok")) acknowledged[k] = written[k];
-      }
-    }
-    killer.join();
-    victim.kill();
     victim.start();
   }
-  for (int k = 0; k < 2; ++k) {
-    await_acknowledged(writers[k]);
-    acknowledged[k] = written[k];
-    writers[k].kill();
+  for (Writing& each : writing) {
+    await_acknowledged(each.peer);
+    each.acknowledged = each.written;
+    each.peer.kill();
   }
   const auto check = [&] {
     INFO(pair.first().said() << "---\n" << pair.second.said());
-    auto reader = pair.world().reader(kept());
-    REQUIRE(reader->wait_for_historical_data(watchdog));
-    std::map<std::int32_t, std::int32_t> last;
-    {
-      const auto samples = reader->take();
-      for (const auto& each : *samples) {
-        if (!each.info.valid_data) continue;
-        const auto value = *types::deserialize<Reading>(each.data);
-        REQUIRE(value.value == ++last[value.sensor]);
-      }
-    }
-    for (int k = 0; k < 2; ++k) CHECK(last[k + 1] == acknowledged[k]);
-    REQUIRE(reader->subscriber()->delete_datareader(reader));
+    check_kept(pair.world(), writing);
   };
   check();
   // Each of the two has all, on its own.

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -86,6 +88,21 @@ pid_t start_until_ready(std::vector<std::string> command, const std::string& opt
   ::close(ready[0]);
   REQUIRE(is_ready);
   return child;
+}
+
+std::vector<StoredReading> stored_readings(const std::string& store, std::int32_t key, std::int32_t value) {
+  std::string wanted(8, '\0');
+  std::memcpy(wanted.data(), &key, sizeof key);
+  std::memcpy(wanted.data() + sizeof key, &value, sizeof value);
+  std::vector<StoredReading> found;
+  for (const auto& entry : std::filesystem::directory_iterator(store)) {
+    if (entry.path().extension() != ".seg") continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    for (std::size_t at = 0; (at = bytes.find(wanted, at)) != std::string::npos; ++at)
+      found.push_back({entry.path(), at});
+  }
+  return found;
 }
 
 Ended run(const std::vector<std::string>& command) {

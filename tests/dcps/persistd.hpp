@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace llamada::dcps::test {
@@ -41,6 +43,13 @@ class Persistd {
 /// Starts a program that writes a byte to the descriptor of `option` when it is ready. Its process id.
 /// `output`: where it writes both outputs; -1: to ours.
 pid_t start_until_ready(std::vector<std::string> command, const std::string& option, int output = -1);
+
+/// A place in a segment of a store where a sample with this key and value lies.
+struct StoredReading {
+  std::string file;
+  std::size_t at = 0;
+};
+std::vector<StoredReading> stored_readings(const std::string& store, std::int32_t key, std::int32_t value);
 
 /// Runs a program to its end: what it says on both outputs, and its exit code.
 struct Ended {

@@ -109,14 +109,12 @@ Result<bool> Player::wait_until(const std::function<bool()>& has_come, Seconds a
     const Seconds left = at_most - (clock_.monotonic() - start);
     if (interrupted_ || left <= 0s) return false;
     const auto sleep = std::min<Seconds>(left, sleep_at_most);
-    Status polled;
-    const auto look_again = [&] {  // what has come since rang nobody
-      polled = participant_.poll();
-      return !polled || has_come();
+    const auto round = [&]() -> Result<bool> {  // what has come since rang nobody
+      if (auto polled = participant_.poll(); !polled) return propagate(polled);
+      return has_come();
     };
-    Status slept = participant_.wait(look_again, std::chrono::duration_cast<std::chrono::nanoseconds>(sleep));
-    if (!polled) return propagate(polled);
-    if (!slept) return propagate(slept);
+    const auto sleep_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(sleep);
+    if (auto slept = participant_.wait_after(round, sleep_ns); !slept) return propagate(slept);
   }
 }
 

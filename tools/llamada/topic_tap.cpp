@@ -111,13 +111,11 @@ Status TopicTap::open_reader(const Kind& kind) {
 
 /// What has come since the last poll() rang nobody.
 Status TopicTap::wait(std::chrono::nanoseconds at_most) {
-  Status polled;
-  const auto look_again = [&] {
-    polled = poll();
-    return !polled;
+  const auto round = [&]() -> Result<bool> {
+    if (auto polled = poll(); !polled) return propagate(polled);
+    return false;
   };
-  Status waited = participant_.wait(look_again, at_most);
-  return polled ? waited : polled;
+  return participant_.wait_after(round, at_most);
 }
 
 std::string TopicTap::participant_of(const topics::EndpointId& writer) const {

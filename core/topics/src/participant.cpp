@@ -49,6 +49,17 @@ Status Participant::wait(const std::function<bool()>& look_again, std::chrono::n
   return state_->transport.wait(looks, at_most);
 }
 
+Status Participant::wait_after(const std::function<Result<bool>()>& round, std::chrono::nanoseconds at_most) {
+  Status worked;
+  const auto look_again = [&] {
+    Result<bool> stays = round();
+    if (!stays) worked = propagate(stays);
+    return !stays || *stays;
+  };
+  Status waited = wait(look_again, at_most);
+  return worked ? waited : worked;
+}
+
 void Participant::wake_self() { state_->transport.wake(state_->transport.slot()); }
 
 void Participant::check_domain() { state_->transport.check(); }

@@ -14,15 +14,15 @@ void Arrivals::begin() {
   is_behind_ = true;
 }
 
-Arrivals::Writer& Arrivals::writer_of(Intake& intake) {
-  Writer& writer = topics_[&intake.keeper()].writers[intake.info().guid];
+Arrivals::Writer& Arrivals::writer_of(Topic& topic, Intake& intake) {
+  Writer& writer = topic.writers[intake.info().guid];
   writer.intake = &intake;
   return writer;
 }
 
 /// It was not there when the last poll() but one began, so that it has written nothing before.
 void Arrivals::expect(Intake& intake) {
-  Writer& writer = writer_of(intake);
+  Writer& writer = writer_of(topics_[&intake.keeper()], intake);
   writer.since_ns = before_look_ns_;
   writer.expected_until_ns = clock_.monotonic().count() + patience_ns;
 }
@@ -30,8 +30,9 @@ void Arrivals::expect(Intake& intake) {
 /// Each writer has its share of the room, and one sample here at least: else the first of all might wait
 /// outside.
 bool Arrivals::add(Intake& intake, topics::Sample&& sample) {
-  Writer& writer = writer_of(intake);
-  const std::size_t writers = topics_[&intake.keeper()].writers.size();
+  Topic& topic = topics_[&intake.keeper()];
+  Writer& writer = writer_of(topic, intake);
+  const std::size_t writers = topic.writers.size();
   const bool is_full = writer.events.size() * writers >= count_max || writer.bytes * writers >= bytes_max;
   writer.has_more = feed_.refuses() || (is_full && !writer.events.empty());
   if (writer.has_more) return false;
@@ -44,7 +45,7 @@ bool Arrivals::add(Intake& intake, topics::Sample&& sample) {
 }
 
 void Arrivals::add_end(Intake& intake, What what) {
-  Writer& writer = writer_of(intake);
+  Writer& writer = writer_of(topics_[&intake.keeper()], intake);
   writer.has_more = false;
   const std::int64_t known_ns = intake.keeper().last_word_ns(intake.info().guid);
   writer.events.push_back({what, std::max(writer.last_ns, known_ns), 0, {}});

@@ -82,7 +82,7 @@ class Arrivals {
     bool is_settled = false;  // all writers that have claims in the store have come, or do not come
   };
 
-  Writer& writer_of(Intake& intake);
+  static Writer& writer_of(Topic& topic, Intake& intake);
   void add_end(Intake& intake, What what);
   std::int64_t limit_ns(const Topic& topic, std::int64_t now_ns);
   static void settle(const TopicKeeper& keeper, Topic& topic, const IsHere& is_here);

@@ -90,13 +90,11 @@ Status Service::serve_round() {
 Status Service::wait(std::chrono::nanoseconds at_most) {
   const std::int64_t due_ns = due_ns_;
   const std::int64_t left_ns = std::max<std::int64_t>(due_ns - clock_.monotonic().count(), 0);
-  Status worked;
-  const auto look_again = [&] {
-    worked = work();
-    return !worked || due_ns_ < due_ns;
+  const auto round = [&]() -> Result<bool> {
+    if (auto worked = work(); !worked) return propagate(worked);
+    return due_ns_ < due_ns;
   };
-  Status waited = participant_.wait(look_again, std::min(at_most, std::chrono::nanoseconds(left_ns)));
-  return worked ? waited : worked;
+  return participant_.wait_after(round, std::min(at_most, std::chrono::nanoseconds(left_ns)));
 }
 
 // Who is there.

@@ -176,6 +176,9 @@ class Participant {
   /// see that this one sleeps: it should poll() (with the caller's lock, if there are several threads) and
   /// say true if there is a reason not to sleep. Errors: closed.
   Status wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most);
+  /// The same for one thread that works in rounds: `round` is its last one before it sleeps, which polls, and
+  /// says true if it must not sleep. Errors: closed, and those of the round.
+  Status wait_after(const std::function<Result<bool>()>& round, std::chrono::nanoseconds at_most);
   /// Ends a wait() that has begun, also from within its `look_again`. Any thread.
   void wake_self();
   /// Transport::check(): for whoever only calls poll(), every 100 ms or so.
