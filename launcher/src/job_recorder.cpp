@@ -76,8 +76,8 @@ Status JobRecorder::append_pieces(const std::vector<JournalPiece>& pieces) {
       body.number(entry.count);
       body.number(entry.value);
     }
-    const auto appended = streams_->append(stream_of(piece.journal), piece.rank + std::uint64_t{1},
-                                           head.written(), body.written());
+    auto appended = streams_->append(stream_of(piece.journal), piece.rank + std::uint64_t{1}, head.written(),
+                                     body.written());
     if (!appended) return appended;
     shortening_.has(piece);
   }
@@ -92,7 +92,7 @@ Status JobRecorder::append_output(const control::Output& output) {
   ByteWriter head;
   head.number(first);
   written += output.bytes.size();
-  const auto appended = streams_->append(job_stream::output, group, head.written(), bytes_of(output.bytes));
+  auto appended = streams_->append(job_stream::output, group, head.written(), bytes_of(output.bytes));
   if (appended) shortening_.has_output(group, {first, written});
   return appended;
 }
@@ -100,7 +100,7 @@ Status JobRecorder::append_output(const control::Output& output) {
 Status JobRecorder::append_numbers() {
   if (numbers_.asked == numbers_.in_store) return {};
   numbers_.in_store = numbers_.asked;
-  const auto appended = streams_->append(job_stream::numbers, 0, {}, bytes_of(numbers_.in_store));
+  auto appended = streams_->append(job_stream::numbers, 0, {}, bytes_of(numbers_.in_store));
   if (appended) numbers_.newest = streams_->last(job_stream::numbers);
   return appended;
 }

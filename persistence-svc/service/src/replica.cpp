@@ -204,11 +204,12 @@ void Replica::tell_present(const std::vector<std::unique_ptr<Intake>>& writers) 
     record.qos = intake->info().qos;
     messages_.push_back(encode(record));
   }
-  for (const auto& [key, compared] : compared_) {
-    sample_count += compared.keeper->sample_count();
-    compared.keeper->for_each_written(
+  for (const auto& each : compared_) {
+    const TopicKeeper& keeper = *each.second.keeper;
+    sample_count += keeper.sample_count();
+    keeper.for_each_written(
         [&](std::uint64_t instance, const topics::Guid& writer, std::uint64_t participant) {
-          LinkRecord record = feed_.record_of(LinkKind::writes, *compared.keeper, writer);
+          LinkRecord record = feed_.record_of(LinkKind::writes, keeper, writer);
           record.number = participant;
           record.sample.instance = instance;
           messages_.push_back(encode(record));
