@@ -236,7 +236,7 @@ void JobNodes::answer(Answer message) {
   questions_.erase(found);
 }
 
-void JobNodes::give(node::AnswerReach&& message) { answer(std::move(message)); }
+void JobNodes::give(node::AnswerReach&& message) { answer(message); }
 void JobNodes::give(node::AnswerAgreement&& message) { answer(std::move(message)); }
 void JobNodes::give(node::AnswerShared&& message) { answer(std::move(message)); }
 void JobNodes::give(node::AnswerInject&& message) { answer(std::move(message)); }

@@ -118,15 +118,15 @@ Status JobShortening::drop_output(const OutputSizes& written) {
     const auto is_needed = [&gap](const OutputItem& item) {
       return item.bytes.begin < gap.begin || item.bytes.end > gap.end;
     };
-    const auto over = std::ranges::stable_partition(items, is_needed);
-    if (over.empty()) continue;
+    const auto over = std::stable_partition(items.begin(), items.end(), is_needed);
+    if (over == items.end()) continue;
     ByteWriter body;
     body.number(gap.begin);
     body.number(gap.end);
     if (status) status = tell_gap(job_stream::output_gap, group, body.written());
-    for (const OutputItem& item : over)
-      if (status) status = streams_.drop(job_stream::output, item.number);
-    items.erase(over.begin(), over.end());
+    for (auto item = over; item != items.end(); ++item)
+      if (status) status = streams_.drop(job_stream::output, item->number);
+    items.erase(over, items.end());
   }
   return status;
 }

@@ -69,7 +69,7 @@ Status Merger::move(Place& place) {
   store::Item item;
   std::vector<std::byte> head, body;
   bool is_read = false;
-  const auto read = read_item(store_, own_.stream, place.number, [&](const store::Item& found) {
+  auto read = read_item(store_, own_.stream, place.number, [&](const store::Item& found) {
     item = found;
     head.assign(found.head.begin(), found.head.end());
     body.assign(found.body.begin(), found.body.end());
