@@ -264,6 +264,8 @@ void ReaderImplementation::drop_finished() {
     participant_.order_changed = true;
     const bool matched = stream->started();
     if (died) over_.insert(stream->writer.id);
+    if (is_from_service(*stream))
+      stream->evacuate_waiting();  // the service's memory is for other late readers
     stream->finish();
     if (past_) past_->unfollow(stream->writer.guid);
     if (matched) events_.on_unmatched(stream->writer.id, died);
@@ -296,9 +298,12 @@ std::int64_t ReaderImplementation::keep_time(std::int64_t now_ns) {
 }
 
 std::int64_t ReaderImplementation::keep_time_of_past(std::int64_t now_ns) {
-  for (const auto& stream : streams_)
-    if (is_from_service(*stream) && stream->takes_progress())
-      past_->progressed(stream->writer.id.participant, now_ns);
+  for (const auto& stream : streams_) {
+    if (!is_from_service(*stream)) continue;
+    const std::uint64_t service = stream->writer.id.participant;
+    if (stream->takes_progress()) past_->progressed(service, now_ns);
+    if (stream->writer_is_there()) past_->promised(service, std::min(stream->asserted_ns(), now_ns));
+  }
   const std::int64_t due_ns = past_->keep_time(now_ns);
   hold_writers();
   return now_ns < past_->lingers_until_ns() ? std::min(due_ns, past_->lingers_until_ns()) : due_ns;
@@ -310,7 +315,7 @@ std::int64_t ReaderImplementation::lease_end(const Stream& stream) const {
   const StreamOrigin& origin = stream.origin();
   std::int64_t stamp = 0;
   if (liveliness.kind == qos::LivelinessKind::manual_by_topic) {
-    stamp = origin.arena.endpoint(origin.endpoint_index).asserted_ns.load(std::memory_order_acquire);
+    stamp = stream.asserted_ns();
   } else {
     const PeerView* view = participant_.view_of(origin.slot, origin.arena_id);
     if (view == nullptr || !view->has_participant) return 0;

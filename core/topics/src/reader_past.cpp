@@ -9,7 +9,17 @@
 
 namespace llamada::topics::detail {
 
+/// Of the time since the last look, what it could not look does not count.
+void ReaderPast::look_again(std::int64_t now_ns) {
+  const std::int64_t looked_ns = std::exchange(looked_ns_, now_ns);
+  if (looked_ns == never_ns || now_ns - looked_ns <= looked_for_max_ns) return;
+  const std::int64_t away_ns = now_ns - looked_ns - looked_for_max_ns;
+  if (lost_ns_ != never_ns) lost_ns_ += away_ns;
+  for (auto& [id, service] : services_) service.progressed_ns += away_ns;
+}
+
 void ReaderPast::look(const std::vector<std::uint64_t>& services, bool has_standby, std::int64_t now_ns) {
+  look_again(now_ns);
   std::erase_if(services_, [&](const auto& known) {
     if (std::find(services.begin(), services.end(), known.first) != services.end()) return false;
     if (!known.second.is_served) lost_ns_ = now_ns;
@@ -27,6 +37,11 @@ void ReaderPast::look(const std::vector<std::uint64_t>& services, bool has_stand
 
 void ReaderPast::progressed(std::uint64_t service, std::int64_t now_ns) {
   services_[service].progressed_ns = now_ns;
+}
+
+void ReaderPast::promised(std::uint64_t service, std::int64_t time_ns) {
+  const auto found = services_.find(service);
+  if (found != services_.end()) found->second.progressed_ns = std::max(found->second.progressed_ns, time_ns);
 }
 
 void ReaderPast::ended(std::uint64_t service, std::int64_t now_ns) {
@@ -56,11 +71,12 @@ void ReaderPast::release_if_over(std::int64_t now_ns) {
 }
 
 std::int64_t ReaderPast::keep_time(std::int64_t now_ns) {
+  look_again(now_ns);
   std::int64_t due_ns = never_ns;
   bool gives_up = false;
   const auto is_over = [&](std::int64_t since_ns) {
     if (now_ns - since_ns >= patience_ns) return true;
-    due_ns = std::min(due_ns, since_ns + patience_ns);
+    due_ns = std::min({due_ns, since_ns + patience_ns, now_ns + look_period_ns});
     return false;
   };
   if (lost_ns_ != never_ns && is_over(lost_ns_)) {

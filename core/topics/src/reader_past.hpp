@@ -61,12 +61,15 @@ class ReaderPast {
   void look(const std::vector<std::uint64_t>& services, bool has_standby, std::int64_t now_ns);
   /// The service's writer for this reader has come, or has given it something.
   void progressed(std::uint64_t service, std::int64_t now_ns);
+  /// The service's writer has said then that more will come.
+  void promised(std::uint64_t service, std::int64_t time_ns);
   /// The service has given all that it has.
   void ended(std::uint64_t service, std::int64_t now_ns);
   /// A writer no longer has samples that the reader lacks, and that a service may give. True: it is to be
   /// held, as all that come next. False: no service will give anything.
   bool awaits_more(std::int64_t now_ns);
-  /// Gives up on services that do not answer, and says so. When to be called next.
+  /// Gives up on services that do not answer, and says so. When to be called next. An application that does
+  /// not look for a while does not wait meanwhile.
   std::int64_t keep_time(std::int64_t now_ns);
 
   /// True while the other writers wait.
@@ -79,6 +82,8 @@ class ReaderPast {
 
  private:
   static constexpr std::int64_t patience_ns = 10'000'000'000;
+  static constexpr std::int64_t look_period_ns = 1'000'000'000;
+  static constexpr std::int64_t looked_for_max_ns = 2 * look_period_ns;
   static constexpr std::int64_t linger_ns = 1'000'000'000;
   static constexpr std::int64_t never_ns = INT64_MAX;
 
@@ -86,6 +91,7 @@ class ReaderPast {
     bool is_served = false;
     std::int64_t progressed_ns = 0;
   };
+  void look_again(std::int64_t now_ns);
   void release_if_over(std::int64_t now_ns);
   void give_up(std::int64_t now_ns);
 
@@ -95,6 +101,7 @@ class ReaderPast {
   std::set<Guid> followed_;
   std::map<std::uint64_t, Service> services_;
   std::int64_t lost_ns_ = never_ns;  // since when the next service is awaited, which gives what is missing
+  std::int64_t looked_ns_ = never_ns;
   bool has_looked_ = false;
   bool is_decided_ = false;  // a service has given what it has, or nobody waits for one any more
   bool holds_ = false;

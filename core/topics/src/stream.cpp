@@ -55,12 +55,24 @@ bool Stream::writer_was_alive() const {
          entry.number.load(std::memory_order_acquire) == origin_.entry.number;
 }
 
+std::int64_t Stream::asserted_ns() const {
+  return writer_entry().asserted_ns.load(std::memory_order_acquire);
+}
+
 bool Stream::wants_history() { return (match().flags & log::match_wants_history) != 0; }
 
 void Stream::evacuate_all() {
   for (Sample* sample = first_; sample != nullptr;) {
     Sample* next = sample->next();
     sample->evacuate();
+    sample = next;
+  }
+}
+
+void Stream::evacuate_waiting() {
+  for (Sample* sample = first_; sample != nullptr;) {
+    Sample* next = sample->next();
+    if (sample->may_evacuate()) sample->evacuate();
     sample = next;
   }
 }

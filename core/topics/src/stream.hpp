@@ -57,6 +57,8 @@ class Stream : public SampleSource {
   bool writer_is_there() const;
   /// Whether its entry says that it was not deleted, now or when its application ended.
   bool writer_was_alive() const;
+  /// When the writer was asserted last (LIVELINESS), on the monotonic clock.
+  std::int64_t asserted_ns() const;
   bool wants_history();
   /// By when absorb() is to be called again though nothing may have come; INT64_MAX: not by itself.
   virtual std::int64_t due_ns() const { return INT64_MAX; }
@@ -68,6 +70,8 @@ class Stream : public SampleSource {
   void report_lost(std::uint64_t count);
   /// Copies all samples that are out to private memory.
   void evacuate_all();
+  /// The same of those that the reader may evacuate by itself.
+  void evacuate_waiting();
 
   EndpointInfo writer;
   bool gone = false;                // its application has died or left

@@ -43,7 +43,13 @@ Result<std::unique_ptr<Served>> Served::open(topics::Participant& participant,
 Status Served::work(bool is_complete) {
   if (!is_matched_ || is_over_) return {};
   Status given = give(is_complete);
-  if (!given) is_over_ = true;  // the reader sees that something is missing
+  lacks_room_.reset();
+  if (!given && given.error().code() == Errc::out_of_resources) {
+    lacks_room_ = std::move(given.error());
+    writer_->assert_liveliness();
+    return {};
+  }
+  if (!given) give_up();
   return given;
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "llamada/topics/participant.hpp"
@@ -24,10 +25,17 @@ class Served final : private topics::WriterEvents {
                                               std::vector<const TopicKeeper*> keepers);
   ~Served() override = default;
 
-  const topics::EndpointId& reader() const { return reader_.id; }
+  const topics::EndpointInfo& info() const { return reader_; }
   /// Publishes what there is room for. Not from within Participant::poll(). `is_complete`: what writers had
-  /// left before they went has been kept. Errors: the store's.
+  /// left before they went has been kept. When this service has no memory left for it, the reader is told
+  /// that it has to wait. Errors: the store's.
   Status work(bool is_complete);
+  /// There was no memory for it when it worked last; why.
+  const std::optional<Error>& lacks_room() const { return lacks_room_; }
+  /// Its reader has all that there was room for, so that nothing of its own comes back.
+  bool holds_nothing() const { return writer_->all_acknowledged(); }
+  /// It is given up: the reader sees that something is missing.
+  void give_up() { is_over_ = true; }
   /// The reader has all, or is gone.
   bool is_over() const { return is_over_; }
   std::uint64_t sample_count() const { return sample_count_; }
@@ -58,6 +66,7 @@ class Served final : private topics::WriterEvents {
   std::map<topics::Guid, bool> wanted_;
   std::deque<TopicKeeper::Judged> judged_;  // to be told behind the samples
   std::unique_ptr<topics::WriterEndpoint> writer_;
+  std::optional<Error> lacks_room_;
   bool has_said_all_ = false;
   bool is_matched_ = false;
   bool is_over_ = false;

@@ -8,9 +8,9 @@
 #include "feed.hpp"
 #include "follower.hpp"
 #include "intake.hpp"
+#include "late_readers.hpp"
 #include "llamada/topics/matching.hpp"
 #include "replicas.hpp"
-#include "served.hpp"
 #include "topics.hpp"
 
 namespace llamada::service {
@@ -41,7 +41,8 @@ Service::Service(ServiceOptions options, topics::Transport& transport, const Clo
       topics_(std::make_unique<Topics>(store, clock, options_.domain, options_.say)),
       feed_(std::make_unique<Feed>()),
       participant_(transport, clock, {options_.domain, options_.name, encode(role_), true}, this),
-      arrivals_(std::make_unique<Arrivals>(*feed_, clock)) {}
+      arrivals_(std::make_unique<Arrivals>(*feed_, clock)),
+      late_readers_(std::make_unique<LateReaders>(participant_, *topics_, clock, options_.say)) {}
 
 Service::~Service() = default;
 
@@ -78,9 +79,11 @@ Status Service::serve_round() {
     if (is_gone(intake->writer())) intake->writer_has_gone();
   for (const topics::EndpointId& gone : gone_) replicas_->gone(gone);
   if (has_lost_batches(replicas_->work(intakes_))) return must_end_;
-  open_served();
-  if (!feed_->is_frozen()) serve(is_written && !was_full && !feed_->refuses() && !arrivals_->is_behind());
-  drop_readers();
+  const auto is_gone_here = [this](const topics::EndpointId& reader) { return is_gone(reader); };
+  late_readers_->open(is_gone_here);
+  if (!feed_->is_frozen())
+    late_readers_->serve(is_written && !was_full && !feed_->refuses() && !arrivals_->is_behind());
+  late_readers_->drop(is_gone_here);
   keep_time();
   if ((was_full && is_written) || arrivals_->wants_more()) participant_.wake_self();  // there is room again
   return {};
@@ -117,7 +120,7 @@ void Service::on_endpoint(const topics::EndpointInfo& endpoint) {
     if (serves) new_writers_.push_back({endpoint});
   } else {
     known_readers_[endpoint.id] = endpoint;
-    if (serves) new_readers_.push_back(endpoint);
+    if (serves) late_readers_->add(endpoint);
   }
 }
 
@@ -245,34 +248,6 @@ void Service::say_trouble(const Status& trouble) {
   retry_ns_ = clock_.monotonic().count() + retry_period_ns;
 }
 
-// Readers.
-
-std::vector<const TopicKeeper*> Service::keepers_for(const topics::EndpointInfo& reader) const {
-  std::vector<const TopicKeeper*> fitting;
-  for (const auto& [key, keeper] : topics_->all())
-    if (topic_difference(key, reader) == topics::TopicDifference::none) fitting.push_back(keeper.get());
-  return fitting;
-}
-
-void Service::open_served() {
-  for (const topics::EndpointInfo& reader : std::exchange(new_readers_, {})) {
-    auto served = Served::open(participant_, reader, keepers_for(reader));
-    if (!served) {
-      options_.say(fmt::format("topic '{}': the late reader of process {} is not served: {}", reader.topic,
-                               reader.pid, served.error().text()));
-      continue;
-    }
-    served_.push_back(std::move(*served));
-    participant_.wake_self();
-  }
-}
-
-void Service::serve(bool is_complete) {
-  for (const auto& served : served_)
-    if (auto worked = served->work(is_complete); !worked)
-      options_.say(fmt::format("a late reader is not served: {}", worked.error().text()));
-}
-
 // What ends.
 
 /// Each one has had a poll() since its writer has gone, in which it has read what was left.
@@ -280,15 +255,6 @@ void Service::drop_writers() {
   std::erase_if(intakes_, [this](const auto& intake) {
     if (!intake->is_over()) return false;
     arrivals_->forget(*intake);
-    return true;
-  });
-}
-
-void Service::drop_readers() {
-  std::erase_if(served_, [&](const auto& served) {
-    if (!served->is_over() && !is_gone(served->reader())) return false;
-    ++past_.served_readers;
-    past_.served_samples += served->sample_count();
     return true;
   });
 }
@@ -303,7 +269,7 @@ bool Service::is_gone(const topics::EndpointId& endpoint) const {
 }
 
 void Service::keep_time() {
-  due_ns_ = arrivals_->due_ns();
+  due_ns_ = std::min(arrivals_->due_ns(), late_readers_->due_ns());
   if (!feed_->is_frozen())
     for (const auto& [key, keeper] : topics_->all()) due_ns_ = std::min(due_ns_, keeper->keep_time());
   if (retry_ns_ != 0) due_ns_ = std::min(due_ns_, retry_ns_);
@@ -311,7 +277,9 @@ void Service::keep_time() {
 }
 
 ServiceFigures Service::figures() const {
-  ServiceFigures figures = past_;
+  ServiceFigures figures;
+  figures.served_readers = late_readers_->served_count();
+  figures.served_samples = late_readers_->sample_count();
   figures.topics = topics_->all().size();
   figures.samples = topics_->sample_count();
   figures.writers = intakes_.size();

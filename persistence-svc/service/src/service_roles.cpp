@@ -7,9 +7,9 @@
 #include "feed.hpp"
 #include "follower.hpp"
 #include "intake.hpp"
+#include "late_readers.hpp"
 #include "llamada/service/service.hpp"
 #include "replicas.hpp"
-#include "served.hpp"
 #include "topics.hpp"
 
 namespace llamada::service {
@@ -79,7 +79,7 @@ Status Service::begin_serving() {
   arrivals_->begin();
   for (const auto& [id, writer] : known_writers_) new_writers_.push_back(writer);
   std::erase_if(known_writers_, [](const auto& each) { return each.second.has_died; });
-  for (const auto& [id, reader] : known_readers_) new_readers_.push_back(reader);
+  for (const auto& [id, reader] : known_readers_) late_readers_->add(reader);
   for (const auto& [id, reader] : link_readers_)
     if (reader.topic == link_down) replicas_->add(reader);
   return take_role(ServiceRole::serves);
@@ -89,10 +89,9 @@ Status Service::end_serving() {
   options_.say("another service of the domain serves; this one follows it");
   arrivals_->end();
   intakes_.clear();
-  served_.clear();
+  late_readers_->clear();
   replicas_.reset();
   new_writers_.clear();
-  new_readers_.clear();
   for (const auto& [key, keeper] : topics_->all()) keeper->all_gone();
   return take_role(ServiceRole::joins);
 }

@@ -1,5 +1,6 @@
 // A RELIABLE KEEP_ALL writer gives back the memory of samples that a service has, and nobody misses them.
 #include <set>
+#include <thread>
 
 #include "service_pair.hpp"
 
@@ -211,6 +212,37 @@ TEST_CASE("service memory: a late reader waits for a service that has what the w
   CHECK(late.reader.lost == 0);
   domain.write(writer, 10);
   CHECK(late.takes(more_than_fits + 20));
+}
+
+TEST_CASE("service memory: late readers for whom a service has no room at once wait, and get all",
+          "[service]") {
+  constexpr std::size_t reader_count = 12, holding = 3;
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept();
+  domain.write(writer, more_than_fits);
+  REQUIRE(domain.await_acknowledged(writer));
+  std::vector<std::unique_ptr<Late>> late;
+  while (late.size() < reader_count) late.push_back(std::make_unique<Late>(domain, kept(reader_spec())));
+  // The first ones stop, with all the memory, for longer than the others would wait for a service.
+  for (std::size_t k = 0; k < holding; ++k)
+    REQUIRE(SmallDomain::until_of(
+        [&] {
+          late[k]->poll();
+          REQUIRE(domain.one.service->work());
+        },
+        [&] { return !late[k]->reader.samples.empty(); }));
+  const auto end = std::chrono::steady_clock::now() + 12s;
+  while (std::chrono::steady_clock::now() < end) {
+    REQUIRE(domain.one.service->work());
+    for (std::size_t k = holding; k < reader_count; ++k) late[k]->poll();
+    std::this_thread::sleep_for(1ms);
+  }
+  CHECK(late.back()->reader.endpoint->awaits_past());
+  for (const auto& each : late) CHECK(each->takes(more_than_fits));
+  for (const auto& each : late) CHECK(each->reader.lost == 0);
+  CHECK(domain.one.has_said("has to wait until others have what they were given"));
+  CHECK_FALSE(domain.one.has_said("not served"));
 }
 
 TEST_CASE("service memory: what no service gives is reported as lost", "[service]") {

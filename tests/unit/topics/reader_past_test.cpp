@@ -61,12 +61,40 @@ TEST_CASE("reader's past: a service that dies is waited for, and the next one ta
 TEST_CASE("reader's past: a service that gives nothing is given up", "[topics]") {
   ReaderPast past("topic");
   past.look({7}, false, 0);
-  CHECK(past.keep_time(9 * second_ns) == 10 * second_ns);
+  const auto keep_time = [&past](std::int64_t from_s, std::int64_t to_s) {
+    for (std::int64_t now_s = from_s; now_s < to_s; ++now_s)
+      CHECK(past.keep_time(now_s * second_ns) == (now_s + 1) * second_ns);
+  };
+  keep_time(1, 9);
   past.progressed(7, 9 * second_ns);
-  CHECK(past.keep_time(10 * second_ns) == 19 * second_ns);
+  keep_time(9, 19);
   CHECK(past.holds());
+  CHECK(past.keep_time(18 * second_ns + second_ns / 2) == 19 * second_ns);
   (void)past.keep_time(19 * second_ns);
   CHECK_FALSE(past.holds());
+  CHECK_FALSE(past.awaits());
+}
+
+TEST_CASE("reader's past: a service that promises more is waited for, if it is there", "[topics]") {
+  ReaderPast past("topic");
+  past.look({7}, false, 0);
+  for (std::int64_t now_s = 0; now_s < 60; ++now_s) {
+    past.promised(7, (now_s - now_s % 5) * second_ns);
+    (void)past.keep_time(now_s * second_ns);
+  }
+  CHECK(past.awaits());
+  for (std::int64_t now_s = 60; now_s <= 65; ++now_s) (void)past.keep_time(now_s * second_ns);
+  CHECK_FALSE(past.awaits());
+  past.promised(8, 66 * second_ns);  // nobody knows it
+  CHECK_FALSE(past.awaits());
+}
+
+TEST_CASE("reader's past: an application that does not look for long gives up nobody", "[topics]") {
+  ReaderPast past("topic");
+  past.look({7}, false, 0);
+  for (std::int64_t looks = 1; looks <= 4; ++looks) (void)past.keep_time(looks * 60 * second_ns);
+  CHECK(past.awaits());
+  (void)past.keep_time(5 * 60 * second_ns);  // each look counts for two seconds
   CHECK_FALSE(past.awaits());
 }
 

@@ -20,9 +20,8 @@ class Arrivals;
 class Feed;
 class Follower;
 class Intake;
+class LateReaders;
 class Replicas;
-class Served;
-class TopicKeeper;
 class Topics;
 
 struct ServiceOptions {
@@ -80,19 +79,15 @@ class Service final : private topics::DiscoveryEvents {
   void end_following(bool tries_again);
   Status take_role(topics::ServiceRole role);
 
-  std::vector<const TopicKeeper*> keepers_for(const topics::EndpointInfo& reader) const;
   bool open_intakes();
   Status open_intake(const topics::EndpointInfo& writer, bool has_died);
-  void open_served();
   bool commit();
   /// Whether a store says so. What this process knows of its items is wrong then, and it must end.
   bool has_lost_batches(const Status& trouble);
   Status write();
   void pass_on();
-  void serve(bool is_complete);
   void drop_writers();
   void drop_new_writers();
-  void drop_readers();
   bool is_gone(const topics::EndpointId& endpoint) const;
   bool is_here(const topics::Guid& writer) const;
   void keep_time();
@@ -122,7 +117,6 @@ class Service final : private topics::DiscoveryEvents {
   std::map<std::uint64_t, topics::ParticipantInfo> services_;  // the others
   std::vector<NewWriter> new_writers_;
   std::int64_t retry_new_ns_ = 0;  // when those that wait for room are tried again
-  std::vector<topics::EndpointInfo> new_readers_;
   std::vector<topics::EndpointId> gone_;
   topics::ServiceRole role_ = topics::ServiceRole::joins;
   /// Of one that does not serve.
@@ -134,11 +128,10 @@ class Service final : private topics::DiscoveryEvents {
   Status must_end_;            // an error once it must
   std::int64_t retry_ns_ = 0;  // of a store that does not take samples; 0: it does
   std::int64_t due_ns_ = 0;
-  ServiceFigures past_;              // served_readers and served_samples of it
   topics::Participant participant_;  // all that follows ends before it
   std::unique_ptr<Arrivals> arrivals_;
   std::vector<std::unique_ptr<Intake>> intakes_;
-  std::vector<std::unique_ptr<Served>> served_;
+  std::unique_ptr<LateReaders> late_readers_;
   std::unique_ptr<Replicas> replicas_;  // of one that serves
   std::unique_ptr<Follower> follower_;  // of one that follows
 };
