@@ -227,9 +227,8 @@ ArenaWriter::FreeList* ArenaWriter::free_list_for(ChunkShape shape) {
   return nullptr;
 }
 
-Result<std::optional<Chunk>> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
+Result<std::optional<Chunk>> ArenaWriter::allocate_recycled(FreeList* list, std::uint64_t ordinal,
                                                             std::uint64_t records_before) {
-  FreeList* list = free_list_for(shape);
   if (list == nullptr) return std::optional<Chunk>();
   auto chunk = read_chunk(own(), list->chunks.back());
   if (!chunk) return propagate(chunk);
@@ -265,7 +264,7 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
                                     Prepared prepared) {
   LLAMADA_CHECK(shape.payload_bytes % 64 == 0 && shape.cell_count != 1);
   const std::lock_guard allocating(allocating_);
-  auto recycled = allocate_recycled(shape, ordinal, records_before);
+  auto recycled = allocate_recycled(free_list_for(shape), ordinal, records_before);
   if (!recycled) return propagate(recycled);
   std::optional<Chunk> chunk = *recycled;
   if (!chunk) chunk = allocate_joined(shape, ordinal, records_before);
@@ -288,6 +287,25 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
   add_live(static_cast<std::int64_t>(chunk->size_bytes()));
   count(Counter::allocated_chunks);
   return *chunk;
+}
+
+Result<Chunk> ArenaWriter::allocate_other(std::uint64_t payload_bytes, std::uint64_t ordinal,
+                                          std::uint64_t records_before) {
+  const std::lock_guard allocating(allocating_);
+  FreeList* smallest = nullptr;
+  for (FreeList& list : free_lists_) {
+    const bool fits =
+        !list.chunks.empty() && list.shape.cell_count > 1 && list.shape.payload_bytes >= payload_bytes;
+    if (fits && (smallest == nullptr || list.shape.payload_bytes < smallest->shape.payload_bytes))
+      smallest = &list;
+  }
+  auto recycled = allocate_recycled(smallest, ordinal, records_before);
+  if (!recycled) return propagate(recycled);
+  if (!*recycled)
+    return failure(Errc::out_of_resources, "the arena has no free chunk for {} bytes", payload_bytes);
+  add_live(static_cast<std::int64_t>((*recycled)->size_bytes()));
+  count(Counter::allocated_chunks);
+  return **recycled;
 }
 
 Status ArenaWriter::prepare(const Chunk& chunk, Prepared prepared) const {

@@ -37,7 +37,7 @@ ChunkShape bulk_shape(std::uint64_t ordinal, std::uint64_t needed_bytes, Retenti
 
 ChunkShape chunk_shape_for(std::uint64_t ordinal, std::uint64_t payload_bytes, Retention retention) {
   constexpr std::uint64_t large_bytes = 2048;
-  const std::uint64_t needed = payload_bytes <= inline_payload_max ? 0 : aligned_payload(payload_bytes);
+  const std::uint64_t needed = needed_bytes(payload_bytes);
   const ChunkShape normal = normal_shape(ordinal);
   const bool fits = ordinal == 0 ? needed <= normal.payload_bytes : needed < large_bytes;
   return fits ? normal : bulk_shape(ordinal, needed, retention);

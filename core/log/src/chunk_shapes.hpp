@@ -11,6 +11,11 @@ namespace llamada::log {
 
 constexpr std::uint64_t aligned_payload(std::uint64_t payload_bytes) { return rounded_up(payload_bytes, 64); }
 
+/// What a record takes of a chunk's payload.
+constexpr std::uint64_t needed_bytes(std::uint64_t payload_bytes) {
+  return payload_bytes <= inline_payload_max ? 0 : aligned_payload(payload_bytes);
+}
+
 constexpr std::uint64_t bytes_of(const ChunkShape& shape) {
   return sizeof(ChunkHeader) + shape.cell_count * cell_size_bytes + shape.payload_bytes;
 }

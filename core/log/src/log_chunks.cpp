@@ -37,6 +37,9 @@ Status LogWriter::next_chunk(std::size_t payload_bytes, Filling filling, std::si
   auto chunk =
       arena_->allocate(shape, ordinal, published_,
                        whole ? ArenaWriter::Prepared::whole : ArenaWriter::Prepared::header_and_cells);
+  // What other logs have given back may lie there in other shapes.
+  if (!chunk && chunk.error().code() == Errc::out_of_resources && !has_run)
+    if (auto other = arena_->allocate_other(needed_bytes(payload_bytes), ordinal, published_)) chunk = other;
   if (!chunk) return propagate(chunk);
   prepared_ = whole;
   LLAMADA_CRASH_POINT("publish:chunk-allocated");
@@ -56,10 +59,9 @@ ChunkShape LogWriter::next_shape(std::uint64_t ordinal, std::uint64_t payload_by
   const Chunk& last = chunks_.back();
   const auto* cells = reinterpret_cast<const Cell*>(arena_->base() + last.cells());
   const std::uint64_t used_cells = static_cast<std::uint64_t>(next_ - cells);
-  const std::uint64_t needed = payload_bytes <= inline_payload_max ? 0 : aligned_payload(payload_bytes);
   if (used_cells == 0) return shape;
   constexpr std::uint32_t endpoint_cell_grain = 256;
-  return shared_out(shape, used_cells, payload_next_ - last.payload(), needed,
+  return shared_out(shape, used_cells, payload_next_ - last.payload(), needed_bytes(payload_bytes),
                     is_endpoints_ ? endpoint_cell_grain : 1);
 }
 

@@ -229,6 +229,11 @@ ParticipantState::Services ParticipantState::services() const {
   return found;
 }
 
+bool ParticipantState::has_service() const {
+  const Services found = services();
+  return options.keeps_topics || !found.serving.empty() || found.has_standby;
+}
+
 /// Its application is no longer there, whatever is left of its arena.
 void ParticipantState::leave(PeerView& view, std::uint32_t slot) {
   drop_matches(slot, view, true);
@@ -485,9 +490,7 @@ void ParticipantState::keep_time() {
   const std::int64_t now = now_ns();
   for (WriterImplementation* writer : writers) due_by(writer->keep_time(now));
   for (ReaderImplementation* reader : readers) due_by(reader->keep_time(now));
-  const Services found = services();
-  const bool has_service = options.keeps_topics || !found.serving.empty() || found.has_standby;
-  due_by(keeper_watch.keep_time(now, has_service, options.domain));
+  due_by(keeper_watch.keep_time(now, has_service(), options.domain));
 }
 
 }  // namespace llamada::topics::detail

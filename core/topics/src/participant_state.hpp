@@ -56,6 +56,8 @@ class ParticipantState {
       return peer.changes->load(std::memory_order_acquire) == peer.seen;
     });
   }
+  /// Whether an application that keeps topics is there, the own one included.
+  bool has_service() const;
   /// True if this endpoint was there at that look.
   bool knows(const EndpointId& endpoint) const {
     return std::any_of(peers_.begin(), peers_.end(), [&](const PeerView& view) {

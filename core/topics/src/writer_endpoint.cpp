@@ -107,7 +107,7 @@ Status WriterImplementation::check_room(const SampleHeader* header) {
   const std::uint64_t acknowledged = acknowledged_by_all();
   const std::uint64_t released = std::max(this->released(acknowledged), expired_);
   limits_.released(released);
-  const bool goes_by_itself = expiry_.is_finite() || (gives_back() && has_keeper());
+  const bool goes_by_itself = expiry_.is_finite() || will_give_back();
   return limits_.check(header, published - acknowledged, published - released, goes_by_itself);
 }
 
@@ -272,9 +272,14 @@ void WriterImplementation::give_back() {
   if (awaited_.empty() && participant_.has_seen_all()) store_->expired(kept);
 }
 
+/// A service reads what this writer keeps, or is about to, perhaps in the place of one that has died.
+bool WriterImplementation::will_give_back() const {
+  return gives_back() && (has_keeper() || participant_.has_service());
+}
+
 /// The arena is full, and a service reads what fills it.
 bool WriterImplementation::may_give_back(const Error& error) const {
-  return error.code() == Errc::out_of_resources && gives_back() && has_keeper();
+  return error.code() == Errc::out_of_resources && will_give_back();
 }
 
 /// Whether more can be given back later.

@@ -98,6 +98,7 @@ class WriterImplementation final : public WriterEndpoint {
   std::uint64_t kept_by_services() const;
   std::uint64_t released(std::uint64_t acknowledged);
   bool gives_back() const { return gives_back_ && !expiry_.is_finite(); }
+  bool will_give_back() const;
   bool may_give_back(const Error& error) const;
   bool is_behind() const;
   bool is_matched(const EndpointId& reader) const;

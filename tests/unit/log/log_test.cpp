@@ -559,6 +559,37 @@ TEST_CASE("log: a record of any size passes a log with a small bound", "[log]") 
   CHECK(arena->pool_used() < 16 * mebibyte);
 }
 
+TEST_CASE("log: where all memory has been another log's, its chunks do for records of other sizes", "[log]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  {
+    auto large = LogWriter::create(*arena, {1, 1}, {.live_bytes_max = 64 * mebibyte, .readers_expected = 1});
+    REQUIRE(large.has_value());
+    Status status;
+    while ((status = large->publish(1, 0, 0, pattern(0, 100'000)))) {
+    }
+    REQUIRE(status.error().code() == Errc::out_of_resources);
+    large->discard();
+  }
+  REQUIRE(arena->pool_live() == 0);
+  auto small = LogWriter::create(*arena, key, {});
+  REQUIRE(small.has_value());
+  auto cursor = arena->cursor(key, 0);
+  LogReader reader = LogReader::open(arena->reading(), small->index(), *cursor);
+  small->add_reader(*cursor);
+  for (std::uint64_t number = 0; number < 50'000; ++number) {
+    const std::size_t size = number % 3 == 0 ? 20 : number % 100 == 1 ? 30'000 : 200;
+    REQUIRE(small->publish(1, 0, number, pattern(number, size)).has_value());
+    const auto record = reader.peek();
+    REQUIRE(record.has_value());
+    REQUIRE(holds(record->payload, number, size));
+    reader.advance();
+    reader.release(reader.position_chunk());
+  }
+  CHECK(small->publish(1, 0, 0, pattern(0, mebibyte)).error().code() == Errc::out_of_resources);
+  CHECK(arena->find_damage().empty());
+}
+
 TEST_CASE("log: keep_all turned to recycle gives back what was consumed", "[log]") {
   Memory memory(16 * mebibyte);
   auto arena = make_arena(memory);

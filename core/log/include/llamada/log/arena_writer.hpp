@@ -212,6 +212,10 @@ class ArenaWriter {
   /// from its generation. Errors: out_of_resources; parse_error when this process has damaged its own arena.
   Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0,
                          Prepared prepared = Prepared::whole);
+  /// When allocate() has found nothing: a free chunk of whatever shape with room for a record of so many
+  /// bytes, the smallest one. Errors: out_of_resources (there is none), parse_error (damage).
+  Result<Chunk> allocate_other(std::uint64_t payload_bytes, std::uint64_t ordinal,
+                               std::uint64_t records_before);
   /// Whether the calling thread is within allocate(): true for a signal handler that has interrupted it.
   bool is_allocating() const { return allocating_.held_here(); }
   /// For room in a chunk that was not prepared as a whole. Errors: out_of_resources.
@@ -269,7 +273,7 @@ class ArenaWriter {
   Status prepare(const Chunk& chunk, Prepared prepared) const;
   FreeList& free_list(ChunkShape shape);
   FreeList* free_list_for(ChunkShape shape);
-  Result<std::optional<Chunk>> allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
+  Result<std::optional<Chunk>> allocate_recycled(FreeList* list, std::uint64_t ordinal,
                                                  std::uint64_t records_before);
   void begin_again(Chunk& chunk, std::uint64_t ordinal, std::uint64_t records_before);
   // arena_joining.cpp
