@@ -49,32 +49,35 @@ void LateReaders::open(const IsGone& is_gone) {
 }
 
 void LateReaders::serve(bool is_complete) {
+  bool waits = false;
   for (Current& each : current_) {
     Served& served = *each.served;
     if (auto worked = served.work(is_complete); !worked)
       say_(fmt::format("{} is not served: {}", name_of(served.info()), worked.error().text()));
-    else if (served.lacks_room() && !std::exchange(each.has_waited, true))
+    if (!served.lacks_room()) continue;
+    waits = true;
+    if (!std::exchange(each.has_waited, true))
       say_(fmt::format("{} has to wait until others have what they were given: {}", name_of(served.info()),
                        served.lacks_room()->text()));
   }
-  give_up_one();
+  const std::int64_t now_ns = clock_.monotonic().count();
+  due_ns_ = waits ? now_ns + period_ns : new_.empty() ? never_ns : retry_ns_;
+  if (!waits || !is_stuck())
+    stuck_since_ns_ = 0;
+  else if (stuck_since_ns_ == 0)
+    stuck_since_ns_ = now_ns;
+  else if (now_ns - stuck_since_ns_ >= period_ns)
+    give_up_last();
 }
 
-/// Where all lack memory and none of them holds any, it does not come back. Who came last gives way.
-void LateReaders::give_up_one() {
-  const std::int64_t now_ns = clock_.monotonic().count();
-  const bool waits = std::any_of(current_.begin(), current_.end(),
-                                 [](const auto& each) { return each.served->lacks_room().has_value(); });
-  const bool is_stuck = waits && std::all_of(current_.begin(), current_.end(), [](const auto& each) {
-                          return each.served->lacks_room() && each.served->holds_nothing();
-                        });
-  due_ns_ = waits ? now_ns + period_ns : new_.empty() ? never_ns : retry_ns_;
-  if (!is_stuck) {
-    stuck_since_ns_ = 0;
-    return;
-  }
-  if (stuck_since_ns_ == 0) stuck_since_ns_ = now_ns;
-  if (now_ns - stuck_since_ns_ < period_ns) return;
+/// All lack memory, and none of them holds any that could come back.
+bool LateReaders::is_stuck() const {
+  return std::all_of(current_.begin(), current_.end(), [](const Current& each) {
+    return each.served->lacks_room() && each.served->holds_nothing();
+  });
+}
+
+void LateReaders::give_up_last() {
   Served& last = *current_.back().served;
   say_(fmt::format("{} is not served: {}", name_of(last.info()), last.lacks_room()->text()));
   last.give_up();

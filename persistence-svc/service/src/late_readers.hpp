@@ -57,7 +57,8 @@ class LateReaders {
   };
 
   std::vector<const TopicKeeper*> keepers_for(const topics::EndpointInfo& reader) const;
-  void give_up_one();
+  bool is_stuck() const;
+  void give_up_last();
 
   topics::Participant& participant_;
   const Topics& topics_;

@@ -120,6 +120,22 @@ TEST_CASE("service memory: late readers for whom a service has no room at once w
   CHECK_FALSE(domain.one.has_said("not served"));
 }
 
+TEST_CASE("service memory: a late reader for whom there will never be room is given up, and named",
+          "[service]") {
+  SmallDomain domain;
+  domain.start(domain.one);
+  Application& writer = domain.add_kept();
+  const std::vector<std::byte> larger_than_a_chunk_may_be(9 << 20);
+  REQUIRE(writer.writer.endpoint->publish(larger_than_a_chunk_may_be, header_of(1)));
+  REQUIRE(domain.await_acknowledged(writer));
+  domain.end_writers();
+  Late late(domain, kept(reader_spec()));
+  CHECK(SmallDomain::until_of([&] { domain.work_all(); },
+                              [&] { return domain.one.has_said("is not served: the arena's memory"); }));
+  domain.go_on();
+  CHECK(domain.one.service->figures().served_readers == 1);
+}
+
 TEST_CASE("service memory: what no service gives is reported as lost", "[service]") {
   SmallDomain domain;
   domain.start(domain.one);
