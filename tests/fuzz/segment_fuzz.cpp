@@ -102,7 +102,8 @@ class Author {
               .number = next() % 16U,
               .group = next() % 4U,
               .kind = kinds[next() % std::size(kinds)]};
-    const Bytes body(next() % 80, static_cast<std::byte>(next() % 8));
+    const std::size_t size_bytes = next() % 80;
+    const Bytes body(size_bytes, static_cast<std::byte>(next() % 8));
     item.body = body;
     item.head = std::span(body).first(body.size() / 2);
     builder_.add(item);
@@ -149,7 +150,8 @@ class Author {
   void change() {
     const std::string name = next() % 8 == 0 ? "store" : segment_name(next() % 8 + 1);
     const auto found = disk_.entries.find(name);
-    const std::size_t at = next() * 256U + next();
+    const std::size_t high = next();
+    const std::size_t at = high * 256 + next();
     const std::uint8_t value = next();
     if (found == disk_.entries.end() || at >= found->second->now.size()) return;
     auto& bytes = found->second->now;

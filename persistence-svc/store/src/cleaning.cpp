@@ -41,7 +41,6 @@ bool SegmentStore::choose_segment() {
     return false;
   }
   cleaning_.scan = std::move(*scan);
-  cleaning_.has_damage = !cleaning_.scan.is_whole();
   return true;
 }
 
@@ -70,7 +69,6 @@ void SegmentStore::copy_items(const FoundBatch& batch, std::span<const std::byte
   while (const auto item = walk.next()) {
     // Looked at once more: a copy of damaged bytes would get a right checksum.
     const bool is_whole = item->is_whole();
-    cleaning_.has_damage = cleaning_.has_damage || !is_whole;
     if (!is_whole && !batch.heads_are_good) return;
     const ItemHeader& header = item->header;
     const std::uint64_t offset = batch.offset + sizeof(BatchHeader) + item->offset;
@@ -89,12 +87,10 @@ void SegmentStore::copy_items(const FoundBatch& batch, std::span<const std::byte
 /// All is copied but what the store knows by heart.
 Status SegmentStore::finish_cleaning() {
   copy_streams();
-  if (cleaning_.has_damage) {
-    // What is left there then is damaged.
-    if (!copies_.is_empty())
-      if (auto written = write_batch(copies_); !written) return propagate(written);
-    copy_lost();
-  }
+  if (!copies_.is_empty())
+    if (auto written = write_batch(copies_); !written) return propagate(written);
+  // What is left there is damaged, or not where the segment's footer said.
+  if (index_.segments().at(cleaning_.segment).live_bytes != 0) copy_lost();
   list_segments(copies_, cleaning_.segment, written_);
   auto written = write_batch(copies_);
   if (!written) return propagate(written);

@@ -55,7 +55,6 @@ class SegmentStore final : public Store {
     std::uint64_t segment = 0;  ///< 0: none.
     SegmentScan scan;
     std::size_t next = 0;  ///< The first batch that was not copied.
-    bool has_damage = false;
   };
   /// Reads items, many at a time where they lie one after another.
   class Window;
