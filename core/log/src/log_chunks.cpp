@@ -38,8 +38,10 @@ Status LogWriter::next_chunk(std::size_t payload_bytes, Filling filling, std::si
       arena_->allocate(shape, ordinal, published_,
                        whole ? ArenaWriter::Prepared::whole : ArenaWriter::Prepared::header_and_cells);
   // What other logs have given back may lie there in other shapes.
-  if (!chunk && chunk.error().code() == Errc::out_of_resources && !has_run)
-    if (auto other = arena_->allocate_other(needed_bytes(payload_bytes), ordinal, published_)) chunk = other;
+  if (!chunk && chunk.error().code() == Errc::out_of_resources && !has_run) {
+    auto other = arena_->allocate_other(needed_bytes(payload_bytes), ordinal, published_);
+    if (other || other.error().code() != Errc::out_of_resources) chunk = std::move(other);
+  }
   if (!chunk) return propagate(chunk);
   prepared_ = whole;
   LLAMADA_CRASH_POINT("publish:chunk-allocated");

@@ -36,7 +36,7 @@ ParticipantState::ParticipantState(Transport& transport, const Clock& clock, Par
 
 ParticipantState::~ParticipantState() {
   LLAMADA_CHECK(writers.empty() && readers.empty());
-  for (auto& stream : retired_streams) stream->evacuate_all();
+  for (auto& stream : retired_streams) stream->evacuate(Stream::Out::all);
   drop_retired_streams();
   if (has_entry) directory.remove(entry);
   transport.wake_all();
@@ -214,13 +214,16 @@ void ParticipantState::look_at_peers() {
   }
 }
 
+bool ParticipantState::is_service(const PeerView& view) const {
+  return view.id != 0 && view.id != own_arena_id() && view.alive && view.has_participant &&
+         view.participant.keeps_topics;
+}
+
 /// The participants that keep topics, but for the own one.
 ParticipantState::Services ParticipantState::services() const {
   Services found;
   for (const PeerView& view : peers_) {
-    const bool keeps_topics = view.id != 0 && view.id != own_arena_id() && view.alive &&
-                              view.has_participant && view.participant.keeps_topics;
-    if (!keeps_topics) continue;
+    if (!is_service(view)) continue;
     if (service_role(view.participant) == ServiceRole::serves)
       found.serving.push_back(view.id);
     else
@@ -230,8 +233,8 @@ ParticipantState::Services ParticipantState::services() const {
 }
 
 bool ParticipantState::has_service() const {
-  const Services found = services();
-  return options.keeps_topics || !found.serving.empty() || found.has_standby;
+  return options.keeps_topics ||
+         std::any_of(peers_.begin(), peers_.end(), [this](const PeerView& view) { return is_service(view); });
 }
 
 /// Its application is no longer there, whatever is left of its arena.

@@ -103,6 +103,7 @@ class ParticipantState {
     std::vector<std::uint64_t> serving;
     bool has_standby = false;
   };
+  bool is_service(const PeerView& view) const;
   Services services() const;
   void leave(PeerView& view, std::uint32_t slot);
   void announce_gone(PeerView& view);

@@ -264,8 +264,8 @@ void ReaderImplementation::drop_finished() {
     participant_.order_changed = true;
     const bool matched = stream->started();
     if (died) over_.insert(stream->writer.id);
-    if (is_from_service(*stream))
-      stream->evacuate_waiting();  // the service's memory is for other late readers
+    // A service's memory is for other late readers.
+    if (is_from_service(*stream)) stream->evacuate(Stream::Out::waiting);
     stream->finish();
     if (past_) past_->unfollow(stream->writer.guid);
     if (matched) events_.on_unmatched(stream->writer.id, died);

@@ -61,18 +61,10 @@ std::int64_t Stream::asserted_ns() const {
 
 bool Stream::wants_history() { return (match().flags & log::match_wants_history) != 0; }
 
-void Stream::evacuate_all() {
+void Stream::evacuate(Out which) {
   for (Sample* sample = first_; sample != nullptr;) {
     Sample* next = sample->next();
-    sample->evacuate();
-    sample = next;
-  }
-}
-
-void Stream::evacuate_waiting() {
-  for (Sample* sample = first_; sample != nullptr;) {
-    Sample* next = sample->next();
-    if (sample->may_evacuate()) sample->evacuate();
+    if (which == Out::all || sample->may_evacuate()) sample->evacuate();
     sample = next;
   }
 }

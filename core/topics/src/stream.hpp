@@ -68,10 +68,10 @@ class Stream : public SampleSource {
   std::uint64_t given_back();
   /// So many samples do not come.
   void report_lost(std::uint64_t count);
-  /// Copies all samples that are out to private memory.
-  void evacuate_all();
-  /// The same of those that the reader may evacuate by itself.
-  void evacuate_waiting();
+  /// Which samples that are out: all, or those that the reader may evacuate by itself.
+  enum class Out : std::uint8_t { all, waiting };
+  /// Copies them to private memory.
+  void evacuate(Out which);
 
   EndpointInfo writer;
   bool gone = false;                // its application has died or left

@@ -36,7 +36,7 @@ class LateReaders {
   void drop(const IsGone& is_gone);
   /// Forgets all: this service no longer serves.
   void clear();
-  /// When the next round has to be, on the monotonic clock.
+  /// When serve() is to be called next, on the monotonic clock.
   std::int64_t due_ns() const { return due_ns_; }
 
   /// Of those that were dropped.

@@ -269,9 +269,11 @@ bool Service::is_gone(const topics::EndpointId& endpoint) const {
 }
 
 void Service::keep_time() {
-  due_ns_ = std::min(arrivals_->due_ns(), late_readers_->due_ns());
-  if (!feed_->is_frozen())
+  due_ns_ = arrivals_->due_ns();
+  if (!feed_->is_frozen()) {
+    due_ns_ = std::min(due_ns_, late_readers_->due_ns());
     for (const auto& [key, keeper] : topics_->all()) due_ns_ = std::min(due_ns_, keeper->keep_time());
+  }
   if (retry_ns_ != 0) due_ns_ = std::min(due_ns_, retry_ns_);
   if (!new_writers_.empty()) due_ns_ = std::min(due_ns_, retry_new_ns_);
 }

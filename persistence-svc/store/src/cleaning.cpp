@@ -90,7 +90,7 @@ Status SegmentStore::finish_cleaning() {
   if (!copies_.is_empty())
     if (auto written = write_batch(copies_); !written) return propagate(written);
   // What is left there is damaged, or not where the segment's footer said.
-  if (index_.segments().at(cleaning_.segment).live_bytes != 0) copy_lost();
+  if (index_.segments().at(cleaning_.segment).may_have_items()) copy_lost();
   list_segments(copies_, cleaning_.segment, written_);
   auto written = write_batch(copies_);
   if (!written) return propagate(written);

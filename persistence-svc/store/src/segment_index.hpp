@@ -39,6 +39,13 @@ struct Segment {
   bool has_doubles = false;
   /// The batch after which, once it is durable, the file can go. 0: none.
   BatchNumber gone_after = 0;
+
+  /// Whether more is live here than what says that items were dropped.
+  bool may_have_items() const {
+    std::uint64_t drops = 0;
+    for (const auto& [segment, drop_bytes] : drops_in) drops += drop_bytes;
+    return live_bytes != drops;
+  }
 };
 
 /// An item as the index sees it.

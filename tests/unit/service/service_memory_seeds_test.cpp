@@ -1,8 +1,6 @@
 // Writers that give back their memory, and two services that begin and end at moments that a seed draws.
-#include <cstdlib>
 #include <map>
 
-#include "llamada/base/random.hpp"
 #include "small_domain.hpp"
 
 namespace llamada::service {
@@ -32,7 +30,7 @@ struct Drawn {
   static constexpr std::size_t writer_count = 3, readers_max = 3;
 
   explicit Drawn(std::uint64_t seed) : random(seed) {
-    domain.start(one_of_both());
+    domain.start(domain.one_of_both(random));
     for (std::size_t k = 0; k < writer_count; ++k)
       writers.push_back(
           &domain.add_kept(kept(writer_spec(), random.below(2) == 0 ? qos::DurabilityKind::transient
@@ -44,8 +42,6 @@ struct Drawn {
   std::vector<Application*> writers;
   std::vector<std::unique_ptr<Checked>> readers;
 
-  KeptHere& one_of_both() { return random.below(2) == 0 ? domain.one : domain.other; }
-
   void work() {
     domain.work_all();
     for (const auto& each : readers) each->take();
@@ -54,7 +50,7 @@ struct Drawn {
     switch (random.below(8)) {
       case 0:
       case 1:
-        begin_or_end();
+        domain.begin_or_end(random);
         break;
       case 2:
         if (readers.size() == readers_max) readers.erase(readers.begin());
@@ -69,15 +65,6 @@ struct Drawn {
             *writers[chosen], 1 + random.below(40), [this] { work(); }, chosen + 1);
       }
     }
-  }
-  /// There is always one that has all that writers gave back.
-  void begin_or_end() {
-    KeptHere& chosen = one_of_both();
-    KeptHere& left = &chosen == &domain.one ? domain.other : domain.one;
-    if (!chosen.service)
-      chosen.start();
-    else if (left.service && left.role() != ServiceRole::joins)
-      chosen.end();
   }
   void check_all(Checked& reader) {
     const auto has_all = [&] {
@@ -94,12 +81,7 @@ struct Drawn {
 
 TEST_CASE("service memory: whatever happens, all readers get what was written, once and in order",
           "[service]") {
-  // SERVICE_MEMORY_SEED is one of them, SERVICE_MEMORY_SEEDS how many.
-  const char* one = std::getenv("SERVICE_MEMORY_SEED");
-  const char* wanted = std::getenv("SERVICE_MEMORY_SEEDS");
-  const std::uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
-  const std::uint64_t count = one != nullptr ? 1 : wanted == nullptr ? 6 : std::strtoull(wanted, nullptr, 10);
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+  for_each_seed("SERVICE_MEMORY", 6, [](std::uint64_t seed) {
     INFO("seed " << seed);
     Drawn drawn(seed);
     SmallDomain& domain = drawn.domain;
@@ -108,11 +90,7 @@ TEST_CASE("service memory: whatever happens, all readers get what was written, o
     drawn.readers.clear();
     for (KeptHere* each : {&domain.one, &domain.other})
       if (!each->service) each->start();
-    const bool are_aligned = domain.until([&] {
-      return domain.one.role() == ServiceRole::aligned || domain.other.role() == ServiceRole::aligned;
-    });
-    INFO(fmt::format("{}\n---\n{}", fmt::join(domain.one.said, "\n"), fmt::join(domain.other.said, "\n")));
-    REQUIRE(are_aligned);
+    domain.await_aligned();
     for (int left = 2; left > 0; --left) {
       drawn.readers.push_back(std::make_unique<Checked>(domain));
       drawn.check_all(*drawn.readers.back());
@@ -120,7 +98,7 @@ TEST_CASE("service memory: whatever happens, all readers get what was written, o
     }
     CHECK_FALSE(domain.one.has_said("not served"));
     CHECK_FALSE(domain.other.has_said("not served"));
-  }
+  });
 }
 
 }  // namespace llamada::service

@@ -1,9 +1,7 @@
 // Writers that contend for EXCLUSIVE instances, while services begin and end at moments that a seed draws.
-#include <cstdlib>
 #include <set>
 #include <sstream>
 
-#include "llamada/base/random.hpp"
 #include "service_pair.hpp"
 
 namespace llamada::service {
@@ -135,14 +133,7 @@ std::string text(const std::map<std::uint64_t, std::string>& kept) {
 
 TEST_CASE("service: whenever services begin and end, of EXCLUSIVE instances is kept what readers heard",
           "[service]") {
-  // OWNERSHIP_SEED is one of them, OWNERSHIP_SEEDS how many.
-  const char* one = std::getenv("OWNERSHIP_SEED");
-  const char* wanted = std::getenv("OWNERSHIP_SEEDS");
-  const std::uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
-  const std::uint64_t count = one != nullptr      ? 1
-                              : wanted == nullptr ? 20
-                                                  : std::strtoull(wanted, nullptr, 10);
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+  for_each_seed("OWNERSHIP", 20, [](std::uint64_t seed) {
     Contenders contenders(seed);
     Domain& domain = contenders.domain;
     for (int steps = 0; steps < 150; ++steps) contenders.step();
@@ -151,9 +142,7 @@ TEST_CASE("service: whenever services begin and end, of EXCLUSIVE instances is k
     INFO(fmt::format("{}\n---\n{}", fmt::join(domain.one.said, "\n"), fmt::join(domain.other.said, "\n")));
     CHECK(text(contenders.kept()) == text(contenders.heard.samples));
     if (contenders.has_pair) {
-      REQUIRE(domain.until([&] {
-        return domain.one.role() == ServiceRole::aligned || domain.other.role() == ServiceRole::aligned;
-      }));
+      domain.await_aligned();
       (domain.one.role() == ServiceRole::serves ? domain.one : domain.other).end();
     } else {
       domain.one.end();
@@ -161,7 +150,7 @@ TEST_CASE("service: whenever services begin and end, of EXCLUSIVE instances is k
     }
     contenders.settle();
     REQUIRE(text(contenders.kept()) == text(contenders.heard.samples));
-  }
+  });
 }
 
 }  // namespace llamada::service

@@ -4,10 +4,12 @@
 
 #include <fmt/ranges.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 
 #include "failing_files.hpp"
+#include "llamada/base/random.hpp"
 #include "llamada/service/service.hpp"
 #include "llamada/store/segment_store.hpp"
 #include "llamada/topics/loopback.hpp"
@@ -144,6 +146,23 @@ struct Domain {
     INFO(fmt::format("{}\n{}", fmt::join(one.said, "\n"), fmt::join(other.said, "\n")));
     REQUIRE(is_aligned);
   }
+  KeptHere& one_of_both(Random& random) { return random.below(2) == 0 ? one : other; }
+  /// There is always one that has all that is acknowledged.
+  void begin_or_end(Random& random) {
+    KeptHere& chosen = one_of_both(random);
+    KeptHere& left = &chosen == &one ? other : one;
+    if (!chosen.service)
+      chosen.start();
+    else if (left.service && left.role() != ServiceRole::joins)
+      chosen.end();
+  }
+  /// Returns when one of the two follows the other one, and has all.
+  void await_aligned() {
+    const bool is_one =
+        until([&] { return one.role() == ServiceRole::aligned || other.role() == ServiceRole::aligned; });
+    INFO(fmt::format("{}\n---\n{}", fmt::join(one.said, "\n"), fmt::join(other.said, "\n")));
+    REQUIRE(is_one);
+  }
   bool await_acknowledged(Application& application) {
     return until([&] {
       return application.writer.endpoint->has_keeper() && application.writer.endpoint->all_acknowledged();
@@ -180,6 +199,16 @@ inline EndpointSpec kept_all(EndpointSpec spec = writer_spec()) {
   spec.qos.datawriter.durability.kind = qos::DurabilityKind::persistent;
   spec.qos.datawriter.durability_service.history_kind = qos::HistoryKind::keep_all;
   return spec;
+}
+
+/// Runs seeds 1 to `count`, or as many as the variable NAME_SEEDS says, or the one that NAME_SEED names.
+inline void for_each_seed(const std::string& name, std::uint64_t count,
+                          const std::function<void(std::uint64_t seed)>& run) {
+  const char* one = std::getenv((name + "_SEED").c_str());
+  const char* wanted = std::getenv((name + "_SEEDS").c_str());
+  if (one != nullptr) return run(std::strtoull(one, nullptr, 10));
+  if (wanted != nullptr) count = std::strtoull(wanted, nullptr, 10);
+  for (std::uint64_t seed = 1; seed <= count; ++seed) run(seed);
 }
 
 /// "1.1 1.2 ... 1.last", as Domain::past() says it.

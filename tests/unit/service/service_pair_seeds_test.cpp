@@ -1,8 +1,6 @@
 // Two services that begin and end at moments that a seed draws, beside writers that come and go.
-#include <cstdlib>
 #include <sstream>
 
-#include "llamada/base/random.hpp"
 #include "service_pair.hpp"
 
 namespace llamada::service {
@@ -17,11 +15,9 @@ struct Drawn {
   std::uint64_t instance = 0;
   std::map<std::uint64_t, std::string> expected;  // by instance, of writers that have ended
 
-  KeptHere& one_of_both() { return random.below(2) == 0 ? domain.one : domain.other; }
-
   /// At least one service is there all the time, as after a kill of one.
   void step() {
-    KeptHere& chosen = one_of_both();
+    KeptHere& chosen = domain.one_of_both(random);
     switch (random.below(6)) {
       case 0:
         if (!chosen.service) chosen.start();
@@ -53,7 +49,7 @@ struct Drawn {
       writer.publish(1, instance);
       domain.go_on(static_cast<int>(random.below(3)));
       if (keeps_last) REQUIRE(domain.await_acknowledged(writer));
-      if (random.below(10) == 0) begin_or_end();
+      if (random.below(10) == 0) domain.begin_or_end(random);
     }
     // One that no longer has what a service has missed leaves it open whether that was disposed of.
     if (!keeps_last && random.below(3) == 0)
@@ -62,15 +58,6 @@ struct Drawn {
       expected[instance] = counted(count, 1, static_cast<int>(instance));
     REQUIRE(domain.await_acknowledged(writer));
     domain.applications.clear();
-  }
-
-  void begin_or_end() {
-    KeptHere& chosen = one_of_both();
-    KeptHere& left = &chosen == &domain.one ? domain.other : domain.one;
-    if (!chosen.service)
-      chosen.start();
-    else if (left.service && left.role() != ServiceRole::joins)
-      chosen.end();
   }
 
   /// What is kept, by instance.
@@ -91,35 +78,23 @@ std::string text(const std::map<std::uint64_t, std::string>& kept) {
   return text;
 }
 
-std::uint64_t seed_count() {
-  const char* wanted = std::getenv("SERVICE_PAIR_SEEDS");
-  return wanted == nullptr ? 15 : std::strtoull(wanted, nullptr, 10);
-}
-
 }  // namespace
 
 TEST_CASE("two services: whatever happens, both have in the end what was acknowledged, once and in order",
           "[service]") {
-  // SERVICE_PAIR_SEED is one of them, SERVICE_PAIR_SEEDS how many.
-  const char* one = std::getenv("SERVICE_PAIR_SEED");
-  const std::uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
-  for (std::uint64_t seed = first; seed < first + (one == nullptr ? seed_count() : 1); ++seed) {
+  for_each_seed("SERVICE_PAIR", 15, [](std::uint64_t seed) {
+    INFO("seed " << seed);
     Drawn drawn(seed);
     Domain& domain = drawn.domain;
-    drawn.one_of_both().start();
+    domain.one_of_both(drawn.random).start();
     for (int steps = 0; steps < 60; ++steps) drawn.step();
-    INFO("seed " << seed);
     for (KeptHere* each : {&domain.one, &domain.other})
       if (!each->service) each->start();
-    const bool are_aligned = domain.until([&] {
-      return domain.one.role() == ServiceRole::aligned || domain.other.role() == ServiceRole::aligned;
-    });
-    INFO(fmt::format("{}\n---\n{}", fmt::join(domain.one.said, "\n"), fmt::join(domain.other.said, "\n")));
-    REQUIRE(are_aligned);
+    domain.await_aligned();
     CHECK(text(drawn.kept()) == text(drawn.expected));
     (domain.one.role() == ServiceRole::serves ? domain.one : domain.other).end();
     REQUIRE(text(drawn.kept()) == text(drawn.expected));
-  }
+  });
 }
 
 }  // namespace llamada::service
